@@ -46,7 +46,7 @@ fn artillery_of(text: &str) -> Result<(), Mistakes> {
     artillery::read(&document, &surroundings).map(drop)
 }
 
-/// Whoever is told of mistakes gets at least one, with a place.
+/// A report of mistakes has at least one, with a place.
 fn told(outcome: Result<(), Mistakes>) {
     if let Err(mistakes) = outcome {
         assert!(mistakes.to_string().starts_with("fuzz.yml:"));

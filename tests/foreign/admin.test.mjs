@@ -89,7 +89,7 @@ describe("who does not know the secret", () => {
       const answer = await signIn(url, secret);
       assert.equal(answer.status, 401, secret);
       assert.equal(answer.headers.get("set-cookie"), null);
-      assert.match(await answer.text(), /role="alert">This is not the secret/);
+      assert.match(await answer.text(), /role="alert">The secret is wrong/);
     }
     assert.equal((await look(url, { authorization: "Bearer wrong" })).status, 401);
     assert.ok(performance.now() - begin >= 3000);

@@ -257,7 +257,7 @@ flow:
   assert.deepEqual([sent.name, sent.type, await sent.text()], ["up.txt", "text/plain", "content"]);
 });
 
-test("modules and functions that are not there are told before anybody arrives", async (t) => {
+test("missing modules and functions are reported before the first user arrives", async (t) => {
   const { asked, target } = await serve(t);
   const check = async (functions, scenario, pattern) => {
     const { code, stderr } = await run(t, file(target, scenario), { "functions.js": functions });
@@ -267,8 +267,8 @@ test("modules and functions that are not there are told before anybody arrives",
   const flow = "flow: [{ get: { url: / } }]";
   await check("exports.login = () => {}", "beforeRequest: logn\nflow: [{ get: { url: / } }]",
     /test\.yml:\d+:\d+: scenarios\[0\]\.beforeRequest: the processor exports no function `logn`; did you mean `login`\?/);
-  await check("const fs = require('fs');\nexports.f = () => fs;", flow, /config\.processor: cannot use \.\/functions\.js: Node's module `fs` is not here; read files with open\(\)[^]*functions\.js:1:\d+/);
-  await check("const faker = require('faker');", flow, /"faker" is neither a path nor a URL, and there are no packages here[^]*esbuild/);
+  await check("const fs = require('fs');\nexports.f = () => fs;", flow, /config\.processor: cannot use \.\/functions\.js: Node's module `fs` is not available; read files with open\(\)[^]*functions\.js:1:\d+/);
+  await check("const faker = require('faker');", flow, /"faker" is neither a path nor a URL, and packages \(node_modules\) are not supported[^]*esbuild/);
   await check("exports.f = (", flow, /syntax error[^]*functions\.js:1:/);
   await check("exports.a = 1", flow, /the module exports no function/);
   assert.equal(asked.length, 0);

@@ -581,7 +581,7 @@ scenarios: [{ engine: ws, flow: [{ think: 600 }] }]
     const { code, counters, stdout, stderr } = await run(t, file);
     assert.equal(code, 1);
     assert.ok(counters["vusers.failed"] >= 3);
-    assert.match(stderr, /the check `vusers.failed < 3` of `ensure` did not hold after \d+\.\d s, and ended the run/);
+    assert.match(stderr, /the check `vusers.failed < 3` of `ensure` failed after \d+\.\d s and ended the run/);
     assert.match(stdout, /^fail: vusers.failed < 3$/m);
   });
 

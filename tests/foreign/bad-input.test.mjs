@@ -26,7 +26,7 @@ describe("before the upgrade", () => {
   });
 
   for (const [name, bytes, status] of [
-    ["bytes that are no HTTP", Buffer.from([0, 1, 2, 0xff, 13, 10, 13, 10]), 400],
+    ["bytes that are not HTTP", Buffer.from([0, 1, 2, 0xff, 13, 10, 13, 10]), 400],
     ["a TLS client hello", Buffer.from("16030100c8010000c403035f", "hex"), 400],
     ["a header without a colon", "GET /cable HTTP/1.1\r\nnonsense\r\n\r\n", 400],
     ["no key", upgradeRequest("/cable").replace(/Sec-WebSocket-Key.*\r\n/, ""), 400],
@@ -129,7 +129,7 @@ describe("commands", () => {
   });
 
   for (const command of ["not JSON", "", "[]", '"subscribe"', '{"command":"subscribe"', "null", "{}}"]) {
-    test(`${JSON.stringify(command)} is no command at all: the connection ends with 1003`, async () => {
+    test(`${JSON.stringify(command)} is not a command at all: the connection ends with 1003`, async () => {
       const client = await CableClient.subscribed(server.ws("/cable"));
       client.send(command);
       assert.equal((await within(client.closed, "the close")).code, 1003);
@@ -297,7 +297,7 @@ describe("POST /_broadcast", () => {
     ["no data", '{"stream":"all"}', 400, /data/],
     ["data that is not a string", '{"stream":"all","data":{"a":1}}', 400, /string/],
     ["a batch with one bad message", '[{"stream":"all","data":"1"},{"stream":"all"}]', 400, /message 1/],
-    ["bytes that are no UTF-8", Buffer.from([0x22, 0xff, 0x22]), 400, /./],
+    ["bytes that are not UTF-8", Buffer.from([0x22, 0xff, 0x22]), 400, /./],
     ["a body beyond the limit", `{"stream":"all","data":"${"x".repeat(MB)}"}`, 413, /larger than/],
   ]) {
     test(`${name}: ${status}`, async () => {
@@ -314,7 +314,7 @@ describe("POST /_broadcast", () => {
 
   test("a huge body is not held in memory", async () => {
     const before = server.rssBytes;
-    // The server may hang up while such a body is on its way; then there is nobody to read its answer.
+    // The server may hang up while such a body is on its way; then its answer has no reader.
     const status = await server.broadcast("x".repeat(100 * MB)).then(
       (response) => response.status,
       (error) => error.cause.code,

@@ -216,7 +216,7 @@ describe("the history of benches", { concurrency: false }, () => {
     assert.doesNotMatch(same.stdout, /another plan/);
     assert.equal((await bench("--concurrent", "2")).code, 0);
     const other = await plimsoll("runs", "compare", "latest~1", "latest");
-    assert.match(other.stdout.replace(/\s+/g, " "), /had another plan than .*: broadcast: .*, 2 in flight, not broadcast/);
+    assert.match(other.stdout.replace(/\s+/g, " "), /had a different plan from .*: broadcast: .*, 2 in flight, not broadcast/);
   });
 
   test("--no-save keeps nothing, and a wrong report is told before the run", async (t) => {

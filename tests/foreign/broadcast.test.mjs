@@ -182,7 +182,7 @@ async function until(server, client) {
   }
 }
 
-test("to_others: what an action broadcasts without its sender reaches everybody else", async (t) => {
+test("to_others: a broadcast of an action without its sender reaches all other clients", async (t) => {
   let server;
   server = await startChat(t, {
     Command: async ({ command, identifier, data: action, sid }) => {

@@ -44,19 +44,19 @@ describe("what is right", () => {
 
 describe("what is wrong", () => {
   for (const [name, text, code, ...words] of [
-    ["typos", "- wait_al\n- sned: {}\n- receive: {dta: 1}\n", 104, "1:3: [0]: `wait_al` is no step; did you mean `wait_all`?", "2:9: [1].sned: `sned` is no step; did you mean `send`?", "3:13: [2].receive.dta: is no key here; did you mean `data`?"],
+    ["typos", "- wait_al\n- sned: {}\n- receive: {dta: 1}\n", 104, "1:3: [0]: `wait_al` is not a step; did you mean `wait_all`?", "2:9: [1].sned: `sned` is not a step; did you mean `send`?", "3:13: [2].receive.dta: is not a key here; did you mean `data`?"],
     ["a number of clients", "- client: {multiplier: ':scale / 10', actions: [wait_all]}\n", 104, "no group has a client at this scale"],
-    ["a tab", "config:\n\ttarget: ws://x\n", 1, "2:2: this is no valid YAML or JSON", "; indent with spaces"],
-    ["a quote without an end", 'config:\n  target: "ws://x\nscenarios: []\n', 1, "does a quote before this place not end"],
+    ["a tab", "config:\n\ttarget: ws://x\n", 1, "2:2: this is not valid YAML or JSON", "; indent with spaces"],
+    ["a quote without an end", 'config:\n  target: "ws://x\nscenarios: []\n', 1, "is a quote before this place not closed"],
     ["a bracket without an end", "- receive: {data: [1, 2}\n", 104, "mismatched bracket '[' closed by '}'"],
     ["columns", "config:\n  target: ws://x\n phases: []\nscenarios: []\n", 1, "3:2: ", "begin in the same column?"],
-    ["a key twice", `${LOAD}config: {}\n`, 1, "5:1: config: this key is there twice; the first one stands at 1:1"],
+    ["a key twice", `${LOAD}config: {}\n`, 1, "5:1: config: this key is a duplicate of the one at 1:1"],
     ["an alias of nothing", "- send: *hello\n", 104, "1:9: "],
     ["levels without end", `- ${"[".repeat(100_000)}`, 104, "1:"],
     ["nothing", "", 2, "file.yml is empty"],
-    ["comments alone", "# later\n", 2, "file.yml is no file of Artillery or wsdirector"],
-    ["another file", "services: {}\n", 2, "file.yml is no file of Artillery or wsdirector"],
-    ["a zero byte", "config:\0 a\n", 1, "1:8: this is no valid YAML or JSON"],
+    ["comments alone", "# later\n", 2, "file.yml is not a file of Artillery or wsdirector"],
+    ["another file", "services: {}\n", 2, "file.yml is not a file of Artillery or wsdirector"],
+    ["a zero byte", "config:\0 a\n", 1, "1:8: this is not valid YAML or JSON"],
   ]) {
     test(name, async (t) => {
       const [found, stdout, stderr] = await check(t, { "file.yml": text }, "file.yml");
@@ -72,7 +72,7 @@ describe("what is wrong", () => {
       return `${name}: &${name} [${Array(10).fill(below).join(", ")}]`;
     });
     const [code, , stderr] = await check(t, { "file.yml": `${lines.join("\n")}\n${LOAD}` }, "file.yml");
-    assert.deepEqual([code, /more than 200000 values, aliases expanded/.test(stderr)], [1, true], stderr);
+    assert.deepEqual([code, /more than 200000 values with aliases expanded/.test(stderr)], [1, true], stderr);
   });
 
   test("a table with ragged rows, and variables that nothing sets", async (t) => {
@@ -84,7 +84,7 @@ describe("what is wrong", () => {
   });
 
   for (const [name, bytes, words] of [
-    ["a picture", Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff]), "it is no text in UTF-8: byte 1 belongs to no character"],
+    ["a picture", Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff]), "it is not text in UTF-8: byte 1 belongs to no character"],
     ["UTF-16", Buffer.from("\uFEFFconfig: {}", "utf16le"), "it is UTF-16; save it as UTF-8"],
   ]) {
     test(name, async (t) => {
@@ -92,7 +92,7 @@ describe("what is wrong", () => {
     });
   }
 
-  test("what is no file", async (t) => {
+  test("what is not a file", async (t) => {
     const cwd = folderOf(t, {});
     mkdirSync(join(cwd, "folder.yml"));
     for (const [name, words] of [["absent.yml", /No such file/], ["folder.yml", /Is a directory/], ["/dev/zero", /longer than 256 MiB/]]) {
@@ -122,7 +122,7 @@ describe("standard input", () => {
 
   test("is a file like others", () => {
     assert.deepEqual(piped(LOAD), [0, "-: no mistakes in this artillery file\n", ""]);
-    assert.deepEqual(piped("- wait_al\n"), [104, "", "error: -:1:3: [0]: `wait_al` is no step; did you mean `wait_all`?\n"]);
+    assert.deepEqual(piped("- wait_al\n"), [104, "", "error: -:1:3: [0]: `wait_al` is not a step; did you mean `wait_all`?\n"]);
     assert.deepEqual(piped("export default () => {};\n", "--as", "k6"), [0, "-: no mistakes in this k6 script\n", ""]);
     assert.deepEqual(piped(""), [2, "", "error: - is empty\n"]);
   });
@@ -136,8 +136,8 @@ describe("for programs", () => {
       file: "file.yml",
       tool: "wsdirector",
       mistakes: [
-        { line: 1, column: 3, path: "[0]", problem: "`wait_al` is no step; did you mean `wait_all`?" },
-        { line: 2, column: 13, path: "[1].receive.dta", problem: "is no key here; did you mean `data`?" },
+        { line: 1, column: 3, path: "[0]", problem: "`wait_al` is not a step; did you mean `wait_all`?" },
+        { line: 2, column: 13, path: "[1].receive.dta", problem: "is not a key here; did you mean `data`?" },
       ],
       warnings: [],
     });

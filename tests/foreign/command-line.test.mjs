@@ -14,7 +14,7 @@ const ADDRESS = /invalid value .* for '--address <HOST:PORT>': expected a host a
 describe("mistakes", () => {
   for (const [args, code, expected] of [
     ["run empty.yml", 2, /^error: empty\.yml is empty$/m],
-    ["run other.yml", 2, /^error: other\.yml is no file of Artillery or wsdirector: expected .*; --as says whose it is/],
+    ["run other.yml", 2, /^error: other\.yml is not a file of Artillery or wsdirector: expected .*; choose the format with --as/],
     ["run none.yml", 255, /^error: cannot read none\.yml: No such file/],
     ["run --as k6 other.yml", 107, /^error: other\.yml: the script exports no function/],
     ["quick localhost:8080", 2, SCHEMES],
@@ -29,8 +29,8 @@ describe("mistakes", () => {
     ["report empty.json", 2, /^error: empty\.json is empty; expected a summary, which `plimsoll run --report FILE\.json`/m],
     ["serve --port x", 2, /invalid value 'x' for '--port <PORT>': expected a whole number from 0 to 65535$/m],
     ["serve --port 70000", 2, /invalid value '70000' for '--port <PORT>': expected a whole number from 0 to 65535$/m],
-    ["bench broadcast ws://localhost --concurrent x", 2, /invalid value 'x' for '--concurrent <.*>': expected a number from 1 on$/m],
-    ["bench http -c 1.5 http://localhost/", 2, /invalid value '1\.5' for '--concurrency <.*>': expected a number from 1 on$/m],
+    ["bench broadcast ws://localhost --concurrent x", 2, /invalid value 'x' for '--concurrent <.*>': expected a number of at least 1$/m],
+    ["bench http -c 1.5 http://localhost/", 2, /invalid value '1\.5' for '--concurrency <.*>': expected a number of at least 1$/m],
     ["scale --vus x", 2, /invalid value 'x' for '--vus <.*>': expected a whole number/],
     ["new no/such/x.js", 2, /^error: no\/such\/x\.js: there is no folder no\/such; create it first: mkdir -p no\/such$/m],
     ["new x.yml --template cable", 2, /^error: x\.yml: the template cable is a script; expected a name such as script\.js/],
@@ -59,7 +59,7 @@ test("a full disk under standard output is named", () => {
 });
 
 for (const name of ["PLIMSOLL_PORT", "ANYCABLE_PORT"]) {
-  test(`${name} that is no number`, () => {
+  test(`${name} that is not a number`, () => {
     const env = { ...ENVIRONMENT, [name]: "x" };
     const { status, stderr } = spawnSync(PROGRAM, ["serve"], { env, encoding: "utf8" });
     assert.equal(status, 2, stderr);
@@ -67,8 +67,8 @@ for (const name of ["PLIMSOLL_PORT", "ANYCABLE_PORT"]) {
   });
 }
 
-test("a reader that has enough is no error", () => {
-  // Nobody reads from this pipe: `| head -1`, but without a race.
+test("a reader that has enough is not an error", () => {
+  // This pipe has no reader: `| head -1`, but without a race.
   const script = [
     "import os, subprocess, sys",
     "reader, writer = os.pipe()",

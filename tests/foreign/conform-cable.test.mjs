@@ -61,7 +61,7 @@ test("Action Cable on Puma", async () => {
 });
 
 describe("the server that was started", () => {
-  /** Notes what happens to it. Told "refuses", it lets nobody in; else no request is ever answered. */
+  /** Notes what happens to it. With "refuses" it refuses all clients; otherwise it never answers. */
   const SERVER = `
     import { appendFileSync } from "node:fs";
     import http from "node:http";

@@ -57,9 +57,9 @@ describe("a WebSocket server over wss", () => {
   });
 
   for (const [what, file, expected] of [
-    ["is not there", "none.pem", /^error: --cacert none\.pem: cannot read it: .*; expected is a file in PEM/],
+    ["is not there", "none.pem", /^error: --cacert none\.pem: cannot read it: .*; expected a PEM file/],
     ["is a folder", "/", /^error: --cacert \/: cannot read it: .*directory/],
-    ["holds no certificate", files.key, /^error: --cacert .*: it holds no usable certificate \(there is none in it\)/],
+    ["has no certificate", files.key, /^error: --cacert .*: it holds no usable certificate \(there is none in it\)/],
   ]) {
     test(`it is said that a file of authorities ${what}`, () =>
       check({}, ["websocket", "wss://localhost/", "--cacert", file], 2, expected));
@@ -119,8 +119,8 @@ describe("WebSocket clients over wss", () => {
 
   for (const [what, flags, expected] of [
     ["there is no such file", ["--ssl_cert", "none.pem", "--ssl_key", files.key], /^error: cannot read none\.pem: .*--ssl_cert/],
-    ["there is no certificate in it", ["--ssl_cert", files.key, "--ssl_key", files.key], /holds no certificate/],
-    ["there is no key in it", ["--ssl_cert", files.cert, "--ssl_key", files.cert], /holds no private key/],
+    ["there is no certificate in it", ["--ssl_cert", files.key, "--ssl_key", files.key], /has no certificate/],
+    ["there is no key in it", ["--ssl_cert", files.cert, "--ssl_key", files.cert], /has no private key/],
     ["the key is another's", ["--ssl_cert", files.cert, "--ssl_key", others.key], /cannot be used with the key/],
     ["the key is missing", ["--ssl_cert", files.cert], /--ssl[-_]key <FILE>/],
   ]) {

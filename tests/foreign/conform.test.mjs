@@ -89,8 +89,8 @@ test("what holds no results is said clearly", async (t) => {
     assert.equal(code, 2);
     assert.match(stderr, expected);
   };
-  await check("half.json", /^error: half\.json is truncated: it ends in line 1, column \d+/);
-  await check("newer.json", /^error: newer\.json has results of version 7, and this program reads version 1/);
+  await check("half.json", /^error: half\.json is truncated: it ends at line 1, column \d+/);
+  await check("newer.json", /^error: newer\.json has results of version 7, but this program reads version 1/);
   await check("summary.json", /^error: summary\.json has no results of a conformance suite/);
   await check("none.json", /^error: cannot read none\.json/);
 });
@@ -212,17 +212,17 @@ test("a verdict that changes is noticed, for better or worse, and sentences stay
 test("mistakes are said before anything runs", async (t) => {
   const folder = folderOf(t, { "bad.txt": "1.* okay\n2.1 fail\n" });
   const check = async (flags, expected, expectedCode = 2) => {
-    // Nobody listens on the port of discard.
+    // No program listens on the discard port.
     const run = await plimsollIn({ cwd: folder }, "conform", "websocket", "ws://127.0.0.1:9", ...flags);
     assert.equal(run.code, expectedCode, run.stderr);
     assert.match(run.stderr, expected);
   };
-  await check(["--only", "1.1.99"], /no case is called `1\.1\.99`; the nearest is 1\.1\.\d; --list shows all cases/);
-  await check(["--only", "zzz"], /no case is called `zzz`; --list shows all cases/);
+  await check(["--only", "1.1.99"], /there is no case `1\.1\.99`; the nearest is 1\.1\.\d; --list shows all cases/);
+  await check(["--only", "zzz"], /there is no case `zzz`; --list shows all cases/);
   await check(["--report", "r.pdf"], /ends in \.html \(a page\), \.json \(data\) or \.xml \(JUnit\)/);
   await check(["--report", "no/r.xml"], /--report no\/r\.xml: there is no folder no; create it first/);
   await check(["--expect", "none.txt"], /--expect none\.txt: there is no such file; --write-expectations none\.txt makes it/);
-  await check(["--expect", "bad.txt"], /bad\.txt:1:5: `okay` is no verdict[^]*bad\.txt:2:5: `fail` needs a sentence/);
+  await check(["--expect", "bad.txt"], /bad\.txt:1:5: `okay` is not a verdict[^]*bad\.txt:2:5: `fail` needs a sentence/);
   await check(["--timeout", "0"], /expected seconds, more than 0/);
   await check(["--only", "1.1.1"], /ws:\/\/127\.0\.0\.1:9/, 1);
 });

@@ -76,7 +76,7 @@ describe("Prometheus", () => {
     const client = await CableClient.subscribed(server.ws("/cable"), CHAT);
     t.after(() => client.socket.terminate());
     let isOver = false;
-    // Broadcasts go on for as long as somebody looks.
+    // Broadcasts continue for as long as a page is open.
     const talk = async () => {
       while (!isOver) {
         await server.broadcast({ stream: "room", data: "1" });
@@ -128,7 +128,7 @@ function loadVariables() {
   return Object.fromEntries([...variables].map(([, name, value]) => [name, value]));
 }
 
-/** Everything that the dashboard shows: HTTP, cable, checks, and arrivals for which nobody is free. */
+/** Everything that the dashboard shows: HTTP, cable, checks, and arrivals without a free user. */
 const LOAD = `
   import { check, sleep } from "k6";
   import http from "k6/http";

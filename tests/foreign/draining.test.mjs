@@ -24,7 +24,7 @@ async function listen(server) {
   return client;
 }
 
-/** A client that answers nothing: the server waits for it as long as it waits for anybody. */
+/** A client that answers nothing: the server waits for it as long as for any client. */
 async function openDeaf(t, server) {
   const raw = await RawSocket.upgraded(server.port, "/cable");
   t.after(() => raw.destroy());
@@ -145,7 +145,7 @@ describe("SIGTERM while backends publish to Redis", () => {
     const redis = await RedisServer.start(t);
     const server = await Server.start("--app", "benchmark", "--broadcast_adapter", adapter, "--redis_url", redis.url);
     t.after(() => server.isRunning && server.stop());
-    await server.logged(/Broadcasts are taken from/);
+    await server.logged(/Receiving broadcasts from/);
     return { server, backend: redis.client(t), listener: await listen(server) };
   };
 
@@ -189,7 +189,7 @@ describe("SIGHUP", () => {
     t.after(() => server.stop());
     const client = await listen(server);
     server.signal("SIGHUP");
-    await server.logged(/SIGHUP: nothing to read again, .*Other settings change with a restart/);
+    await server.logged(/SIGHUP: there is no certificate .*Other settings need a restart/);
     assert.equal((await server.broadcast(message("still here"))).status, 201);
     assert.match(await client.frames.next(), /"message":"still here"/);
     client.perform(BENCHMARK, { action: "echo", payload: "too" });

@@ -137,7 +137,7 @@ describe("a token signed with the secret", () => {
   test("--enforce_jwt without anything to check tokens with is a mistake", async () => {
     const { code, stderr } = await plimsoll("serve", "--enforce_jwt");
     assert.equal(code, 2);
-    assert.match(stderr, /--enforce_jwt lets nobody in: give .*--jwt_secret, --jwt_jwks or --secret/);
+    assert.match(stderr, /--enforce_jwt would refuse every client: give .*--jwt_secret, --jwt_jwks or --secret/);
   });
 });
 
@@ -177,7 +177,7 @@ describe("a token signed with a private key", () => {
     const server = await serve(t, "--norpc", "--jwt_jwks", file);
     for (const { token } of pairs) await checkWelcome(server, withHeader(await token()));
 
-    // A public key is no secret: who signs with it is nobody.
+    // A public key is not a secret: a signature made with it proves nothing.
     const publicKey = Buffer.from(pairs[0].jwk.n, "base64url");
     const { SignJWT } = await import("jose");
     const forged = new SignJWT({ ext: KAY }).setProtectedHeader({ alg: "HS256", kid: "RS256" }).sign(publicKey);
@@ -250,7 +250,7 @@ describe("a token signed with a private key", () => {
     assert.match(suspicious.stderr, /cannot read the key set https:.*certificate/);
   });
 
-  test("a file that is no key set is a mistake", async () => {
+  test("a file that is not a key set is a mistake", async () => {
     const { code, stderr } = await plimsoll("serve", "--port", "0", "--jwt_jwks", "/dev/null");
     assert.equal(code, 1);
     assert.match(stderr, /error: \/dev\/null is not a key set: decode the key set as JSON with a list `keys`/);
@@ -398,11 +398,11 @@ describe("Disconnect calls", () => {
 });
 
 describe("without an application", () => {
-  test("--norpc lets nobody in", async (t) => {
+  test("--norpc accepts no client", async (t) => {
     await checkRefusal(await serve(t, "--norpc"), ["", {}], UNAUTHORIZED);
   });
 
-  test("--noauth lets everybody in, as the session id", async (t) => {
+  test("--noauth accepts all clients, identified by the session id", async (t) => {
     const { app, server } = await serveWithApplication(t, "--noauth");
     const client = await connect(server, ["", {}]);
     const { sid } = JSON.parse(await client.frames.next());

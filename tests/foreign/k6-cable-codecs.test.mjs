@@ -1,5 +1,5 @@
 // The binary encodings of Action Cable in scripts, against servers that write them with the codecs of others: what arrives is
-// what arrives in JSON, and what is no message ends the client with a line that says so.
+// what arrives in JSON, and what is not a message ends the client with a line that says so.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -103,7 +103,7 @@ for (const codec of Object.keys(CODECS)) {
   });
 }
 
-describe("what is no message ends the client with a line that says what was expected", () => {
+describe("what is not a message ends the client with a line that says what was expected", () => {
   const deep = Buffer.concat([Buffer.alloc(10_000, 0x91), Buffer.from([1])]);
   const payload = (bytes) => Buffer.concat([Buffer.from([0x1a, 1, 0x69, 0x2a, 0x91, 0x4e]), bytes]);
   const cut = CODECS.msgpack.write({ identifier: "i", message: { a: 1 } }).slice(0, -1);

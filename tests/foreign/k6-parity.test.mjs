@@ -199,7 +199,7 @@ describe("plimsoll run and k6 agree about", () => {
     const server = await startScriptServer(t);
     const both = await runBoth(t, "echo.js", { WS_BASE: server.ws });
     assert.equal(both[0].code, 0, both[0].stderr);
-    // Which of two users answers a check first is nobody's promise.
+    // The order in which two users answer a check is not guaranteed.
     for (const { data } of both) data.root_group.checks.sort((one, other) => one.name.localeCompare(other.name));
     assert.equal(both[0].data.metrics.checks.values.fails, 0);
     assertAlike(both);

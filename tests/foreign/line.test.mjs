@@ -323,7 +323,7 @@ describe("what is no line", { concurrency: false }, () => {
     const { code, report } = await line(t, { "chat.js": CHAT }, "chat.js", "-e", url, "--slo", "errors==0", ...SHORT);
     assert.equal(code, 3);
     assert.equal(report.result.end, "degraded");
-    assert.match(report.result.sentence, /10 users held at first, and later not even 1 user did/);
+    assert.match(report.result.sentence, /10 users held at first, but later not even 1 user did/);
   });
 
   test("the generator cannot make the load", async (t) => {
@@ -358,7 +358,7 @@ export default function () {}
         child.kill(signal);
         const { code } = await within(child.exited, "the end of the search");
         assert.equal(code, 105, await stderr);
-        assert.match(await stdout, /^Ended before (the line was found: \d+ (user|client)s held|any step was over)/m);
+        assert.match(await stdout, /^Ended before (the line was found: \d+ (user|client)s held|the first step was complete)/m);
         assert.match(await stderr, /^error: the search was interrupted by a signal$/m);
         const report = JSON.parse(readFileSync(join(cwd, "line.json"), "utf8"));
         assert.equal(report.result.end, "interrupted");
@@ -408,7 +408,7 @@ describe("what is told before anything runs", () => {
   const chat = { "chat.js": CHAT };
   const of_wsdirector = { "echo.yml": "- send: { data: hi }" };
   check("a metric that is not there", chat, ["chat.js", "--slo", "rrt p(95)<5"], 104, /did you mean `rtt`\?/);
-  check("an objective that does not read", chat, ["chat.js", "--slo", "rtt fast"], 104, /it compares nothing/);
+  check("an objective that does not read", chat, ["chat.js", "--slo", "rtt fast"], 104, /it has no comparison operator/);
   check("a wrong aggregation", chat, ["chat.js", "--slo", "rtt count<5"], 104, /a trend has no `count`/);
   check("no file", chat, [], 2, /<FILE>/);
   check("a file that is not there", {}, ["gone.js"], 255, /gone\.js/);

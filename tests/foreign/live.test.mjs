@@ -1,4 +1,4 @@
-// The page of a run that goes on: charts that grow, buttons, the report at its end; and nobody else's business.
+// The page of a run that goes on: charts that grow, buttons, the report at its end, and no access for others.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -79,7 +79,7 @@ describe("the page of a run that goes on", () => {
   before(async () => (browser = await Browser.launch()));
   after(() => browser?.close());
 
-  /** A page that may not complain, nor ask anybody else. */
+  /** A page that must not log errors, nor contact other hosts. */
   async function open(t, url, look) {
     const page = await browser.newPage(t, look);
     const [errors, requests] = [[], []];
@@ -123,7 +123,7 @@ describe("the page of a run that goes on", () => {
     for (const { page, check } of [first, late]) {
       await page.waitForURL(`${run.url}report`);
       await page.waitForSelector("#environment");
-      assert.match(await page.textContent(".headline h1"), /Did not hold rtt p\(99\)<2|bottleneck/);
+      assert.match(await page.textContent(".headline h1"), /Failed the threshold rtt p\(99\)<2|bottleneck/);
       check();
     }
   });
@@ -269,7 +269,7 @@ test("an address that cannot be is told before the run", async (t) => {
   await once(taken, "listening");
   t.after(() => taken.close());
   for (const [address, expected] of [
-    [`127.0.0.1:${taken.address().port}`, /--ui=127\.0\.0\.1:\d+: cannot listen: .*in use.*; port 0 takes a free one/],
+    [`127.0.0.1:${taken.address().port}`, /--ui=127\.0\.0\.1:\d+: cannot listen: .*in use.*; port 0 takes a free port/],
     ["0.0.0.0:0", /reachable from other machines/],
     ["nonsense", /expected a host and a port, for example localhost:5665/],
   ]) {

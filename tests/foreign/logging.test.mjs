@@ -90,7 +90,7 @@ async function applicationRestart(t, output) {
   await startApp();
   await eventually(() => isReady(server), "a server that has its application again");
   kay.perform(CHAT, { action: "speak", message: "after" });
-  // The action of the outage may still have been carried out. Whoever comes later must hear neither of the two.
+  // The action of the outage may still have been carried out. Later clients must receive neither of the two.
   let said;
   do said = dataOf(await kay.frames.next()).message;
   while (said === "lost");

@@ -1,4 +1,4 @@
-// What a server tells about itself: to a real Prometheus, over StatsD, in its log, and to whoever asks for its health.
+// Monitoring of a server: with a real Prometheus, over StatsD, in its log, and by health checks.
 
 import assert from "node:assert/strict";
 import dgram from "node:dgram";
@@ -74,7 +74,7 @@ describe("counts", () => {
     for (const client of [kay, bo]) assert.equal(JSON.parse(await client.frames.next()).message.a, 1);
     await eventuallyCounts(url, { ...counts, client_msg_total: 3, server_msg_total: 10, failed_client_msg_total: 0 });
 
-    bo.send("this is no JSON");
+    bo.send("this is not JSON");
     await within(bo.closed, "the end of who sends no JSON");
     const after = await eventuallyCounts(url, { clients_num: 2, client_msg_total: 3, failed_client_msg_total: 1 });
     assert.ok(after.data_rcvd_total > 0 && after.data_sent_total > 0);
@@ -208,7 +208,7 @@ describe("StatsD", () => {
     const flags = ["--statsd_host", "no-such-host.invalid:8125", "--metrics_log", "--metrics_rotate_interval", "1"];
     const server = await start(t, ...flags);
     await eventually(() => server.stderr.match(/Metrics: /g)?.length >= 3, "three reports in the log");
-    assert.equal(server.stderr.match(/cannot be sent to StatsD/g)?.length, 1, server.stderr);
+    assert.equal(server.stderr.match(/Cannot send metrics to StatsD/g)?.length, 1, server.stderr);
   });
 });
 

@@ -133,7 +133,7 @@ for (const adapter of ["redis", "redisx"]) {
       await publishers[adapter](backend, JSON.stringify({ stream: "all", data: longest }));
       assert.equal(payloadOf(await client.frames.next()).length, JSON.parse(longest).length, "the longest that is taken");
       const before = server.rssBytes;
-      // Redis itself hangs up on a subscriber of a channel for whom more than 32 MB wait.
+      // Redis itself disconnects a subscriber with more than 32 MB of waiting messages.
       const huge = adapter === "redis" ? 24 << 20 : 100 << 20;
       for (const n_bytes of [MAX_PAYLOAD_BYTES + 1, huge]) await publishers[adapter](backend, "x".repeat(n_bytes));
       await publishers[adapter](backend, message("behind"));
@@ -398,7 +398,7 @@ describe("an encrypted connection", () => {
     const server = await Server.start(...args(redis, "redis"));
     t.after(() => server.stop());
     await ready(server, "redis");
-    await server.logged(/The certificate of Redis is not checked; --redis_tls_verify/);
+    await server.logged(/The certificate of Redis is not verified; use --redis_tls_verify/);
   });
 
   for (const [name, identity, more, reason] of [

@@ -119,7 +119,7 @@ describe("the page of a run", () => {
     const { page } = await open(t, browser, join(folder, "chat.html"), LOOKS[0]);
     const words = await page.locator("main").innerText();
     assert.match(await page.locator("h1").innerText(), HEADLINE);
-    for (const part of ["Thresholds", "All 2 thresholds hold", "Latency", "Load", "Errors", "Checks", "is heard",
+    for (const part of ["Thresholds", "All 2 thresholds passed", "Latency", "Load", "Errors", "Checks", "is heard",
       "By group", "speak", "Load generator", "Environment", "Run it again", "ramping-vus"]) {
       assert.ok(words.includes(part), `${part} is missing`);
     }

@@ -57,7 +57,7 @@ describe("connections", () => {
 describe("an application that is something else", () => {
   for (const [name, host, expected] of [
     ["without the service", async () => GrpcApp.start({ Connect: () => Promise.reject(failure(Code.UNIMPLEMENTED)) }), /anycable\.RPC, protocol version v1/],
-    ["over HTTP", async () => HttpApp.start(), /this is not gRPC.*http:\/\//],
+    ["over HTTP", async () => HttpApp.start(), /the answer is not gRPC.*http:\/\//],
   ]) {
     test(name, async (t) => {
       const app = await host();

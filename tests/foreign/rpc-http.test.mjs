@@ -46,7 +46,7 @@ describe("requests", () => {
   });
 });
 
-describe("answers that are no replies", () => {
+describe("answers that are not replies", () => {
   for (const [name, answer, n_calls, expected] of [
     ["401", httpAnswer(401, "who are you?"), 1, /answered 401: "who are you\?".*--http_rpc_secret/],
     ["400", httpAnswer(400, "no"), 1, /answered 400 Bad Request: "no"/],
@@ -54,7 +54,7 @@ describe("answers that are no replies", () => {
     ["500, which is tried again", httpAnswer(500, "oops"), 3, /answered 500 Internal Server Error: "oops"/],
     ["404, which is tried again", httpAnswer(404, "oops"), 3, /answered 404.*path of --rpc_host/],
     ["a redirect", httpAnswer(301, "", { location: "https://x/" }), 3, /named "https:\/\/x\/".*redirects are not followed/],
-    ["a web page", httpAnswer(200, "<!doctype html>"), 1, /not the JSON of a Connect reply.*expected is for example.*doctype/],
+    ["a web page", httpAnswer(200, "<!doctype html>"), 1, /not the JSON of a Connect reply.*expected something like.*doctype/],
     ["JSON without a status", httpAnswer(200, "{}"), 1, /missing field `status`/],
     ["nothing", httpAnswer(200), 1, /an empty body/],
     ["too much", httpAnswer(200, `"${"x".repeat(5000)}"`), 1, /more than 4096 bytes.*--rpc_max_call_recv_size/],
@@ -102,7 +102,7 @@ describe("wrong use", () => {
   for (const [flags, expected] of [
     [["--rpc_host", "http://localhost:3000/?a=1"], /http:\/\/localhost:3000\/_anycable/],
     [["--port", "0", "--http_broadcast_port", "0", "--rpc_host", "http://localhost", "--rpc_impl", "grpc"], /needs host:port/],
-    [["--port", "0", "--http_broadcast_port", "0", "--rpc_host", "http://localhost", "--http_rpc_secret", "a\nb"], /no HTTP header can have/],
+    [["--port", "0", "--http_broadcast_port", "0", "--rpc_host", "http://localhost", "--http_rpc_secret", "a\nb"], /HTTP headers cannot have/],
   ]) {
     test(`serve ${flags.join(" ")}`, async () => {
       const { code, stderr } = await plimsoll("serve", ...flags);

@@ -66,7 +66,7 @@ test("live sessions keep receiving, new ones are turned away, recovery is by its
   while (listeners.length < N_LISTENERS) listeners.push(await listener());
   const [kay] = listeners;
 
-  /** Everybody gets the next message, and none before it. */
+  /** All clients get the next message, and none before it. */
   const hearAll = async (message) => {
     for (const { frames } of listeners) assert.equal(await frames.next(), transmission(CHAT, message));
   };
@@ -104,7 +104,7 @@ test("live sessions keep receiving, new ones are turned away, recovery is by its
     await hearAll({ action: "newMessage", author_id: "1", author: "kay", message: "Hello again" });
   };
 
-  // What the server needs at the most without an outage: everybody there, and many who came and left.
+  // What the server needs at most without an outage: everybody there, and many who came and left.
   await visits(url, ({ welcome }) => welcome >= N_TURNED_AWAY);
   const [rssBytes, nFiles] = [server.rssBytes, nOpenFiles(server)];
   await outage();

@@ -60,7 +60,7 @@ for (const [App, ...enable] of [[GrpcApp, "--rpc_enable_tls"], [HttpApp]]) {
 
 describe("one side without TLS", () => {
   for (const [name, app, flags, expected] of [
-    ["a gRPC application without", () => GrpcApp.start(), ["--rpc_enable_tls"], /does not speak TLS.*leave out --rpc_enable_tls/],
+    ["a gRPC application without", () => GrpcApp.start(), ["--rpc_enable_tls"], /does not speak TLS.*remove --rpc_enable_tls/],
     ["a gRPC application with", () => GrpcApp.start({}, { tls: { key, cert } }), [], /--rpc_enable_tls/],
     ["an HTTP application without", () => secure(HttpApp.start()), [], /does not speak TLS.*use http:\/\//],
     ["an HTTP application with", () => insecure(HttpApp.start({}, { tls: { key, cert } })), [], /https:\/\//],
@@ -84,5 +84,5 @@ test("an authority that cannot be read is a usage error", async () => {
   const flags = ["--rpc_host", "https://localhost/", "--rpc_tls_root_ca", "/nonexistent/ca.pem"];
   const { code, stderr } = await plimsoll("serve", "--port", "0", "--http_broadcast_port", "0", ...flags);
   assert.equal(code, 2, stderr);
-  assert.match(stderr, /cannot read "\/nonexistent\/ca.pem".*it is a file in PEM/);
+  assert.match(stderr, /cannot read "\/nonexistent\/ca.pem".*expected a PEM file/);
 });

@@ -117,7 +117,7 @@ describe("the REST interface", () => {
     await run.said("user ", 3);
     const refused = await plimsoll("scale", "--vus", "9", ...at);
     assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /9 of 5 virtual users cannot be/);
+    assert.match(refused.stderr, /9 of 5 virtual users are not possible/);
     assert.match((await plimsoll("pause", ...at)).stdout, /^paused: true$/m);
     const vus = await eventually(async () => {
       const { data } = await (await fetch(`http://${at[1]}/v1/metrics`)).json();
@@ -140,7 +140,7 @@ describe("the REST interface", () => {
     const run = Run.start(t, SLEEPERS, ...LOCAL);
     const paused = await plimsoll("pause", "--address", await run.address());
     assert.equal(paused.code, 1);
-    assert.match(paused.stderr, /no scenario of this run is `externally-controlled`/);
+    assert.match(paused.stderr, /this run has no `externally-controlled` scenario/);
   });
 
   test("web pages are not listened to", async (t) => {

@@ -98,7 +98,7 @@ describe("what scripts do wrong ends with k6's exit code, and says what, where a
       "an `await` at the top that never comes back",
       107,
       `await new Promise(() => {});\n${NOTHING}`,
-      "script.js: an `await` outside of the functions waits for a promise that never settles",
+      "script.js: an `await` outside of functions waits for a promise that never settles",
     ],
     [
       "an option of the wrong type",
@@ -107,7 +107,7 @@ describe("what scripts do wrong ends with k6's exit code, and says what, where a
       'script.js: options.vus: expected a whole number, for example 10, found "ten"',
     ],
     [
-      "options that are no object",
+      "options that are not an object",
       104,
       `export const options = [];\n${NOTHING}`,
       "script.js: options: expected an object, found []",
@@ -128,7 +128,7 @@ describe("what scripts do wrong ends with k6's exit code, and says what, where a
       "shortcuts that exclude each other",
       104,
       `export const options = { iterations: 5, stages: [{ duration: "1s", target: 1 }] };\n${NOTHING}`,
-      "options.stages: cannot stand beside `iterations`",
+      "options.stages: cannot be combined with `iterations`",
     ],
     [
       "a threshold on an unknown metric",
@@ -146,7 +146,7 @@ describe("what scripts do wrong ends with k6's exit code, and says what, where a
       "a threshold that does not read",
       104,
       `export const options = { thresholds: { checks: ["rate is high"] } };\n${NOTHING}`,
-      "script.js: options.thresholds.checks[0]: threshold `rate is high` does not read",
+      "script.js: options.thresholds.checks[0]: threshold `rate is high` is not valid",
       "p(95)<500",
     ],
   ]) {
@@ -202,7 +202,7 @@ describe("what scripts do wrong ends with k6's exit code, and says what, where a
   test("an unknown option is a warning with the nearest name, as in k6: 0", async (t) => {
     const { code, stderr } = await run(t, `export const options = { vuss: 3 };\n${NOTHING}`);
     assert.equal(code, 0);
-    assert.match(stderr, /WARN.*script\.js: there is no option `vuss`, so it has no effect; did you mean `vus`\?/);
+    assert.match(stderr, /WARN.*script\.js: unknown option `vuss`, which has no effect; did you mean `vus`\?/);
   });
 });
 
@@ -286,7 +286,7 @@ describe("layers", () => {
     ["the environment", { K6_STAGES: "10s" }, [], "K6_STAGES: expected stages as duration:target"],
     ["a variable of a flag", { K6_SUMMARY_MODE: "short" }, [], "K6_SUMMARY_MODE: "],
     ["the command line", {}, ["--stage", "ten"], "--stage: expected stages as duration:target"],
-    ["the file", {}, ["--config", "script.js"], "script.js: is no JSON object"],
+    ["the file", {}, ["--config", "script.js"], "script.js: is not a JSON object"],
     ["a file that is not there", {}, ["--config", "nope.json"], "nope.json: cannot be read"],
     ["an output", {}, ["--out", "jsn"], "did you mean `json`"],
   ]) {
@@ -300,10 +300,10 @@ describe("layers", () => {
   test("what k6 has and we have not is refused by name: 2", async (t) => {
     const { code, stderr } = await run(t, NOTHING, ["--execution-segment", "0:1/2"]);
     assert.equal(code, 2);
-    assert.match(stderr, /--execution-segment is not built: /);
+    assert.match(stderr, /--execution-segment is not supported: /);
     const command = await plimsollIn({}, "archive", "script.js");
     assert.equal(command.code, 2);
-    assert.match(command.stderr, /k6's command `archive` is not built: /);
+    assert.match(command.stderr, /k6's command `archive` is not supported: /);
   });
 
   test("a script sees the variables of the system and those that are given", async (t) => {

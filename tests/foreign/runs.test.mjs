@@ -104,7 +104,7 @@ test("several terminals save at the same time", async (t) => {
 
 describe("a place that cannot take a run", () => {
   for (const [name, prepare, expected] of [
-    ["a file that is no database", ({ database }) => writeFileSync(database, "my notes\n".repeat(1000)), /is damaged, or no/],
+    ["a file that is no database", ({ database }) => writeFileSync(database, "my notes\n".repeat(1000)), /is damaged or is not/],
     ["a full disk", ({ database }) => symlinkSync("/dev/full", database), /cannot use/],
     ["a folder in place of the file", ({ database }) => mkdirSync(database), /cannot use/],
   ]) {
@@ -115,7 +115,7 @@ describe("a place that cannot take a run", () => {
       const { code, stdout, stderr } = await here.plimsoll("run", "--quiet", "nothing.js");
       assert.equal(code, 0, stderr);
       assert.match(stdout, /iterations/);
-      assert.match(withoutBottleneck(stderr), /^warning: the run is not kept: [^\n]*\n$/);
+      assert.match(withoutBottleneck(stderr), /^warning: the run is not saved: [^\n]*\n$/);
       assert.match(stderr, expected);
       const shown = await here.plimsoll("runs", "list");
       assert.equal(shown.code, 1);
@@ -127,7 +127,7 @@ describe("a place that cannot take a run", () => {
     const { code, stdout, stderr } = await plimsollWith({ PLIMSOLL_DATA_DIR: "nothing.js" }, "run", "--quiet", "nothing.js");
     assert.equal(code, 0);
     assert.match(stdout, /iterations/);
-    assert.match(withoutBottleneck(stderr), /^warning: the run is not kept: cannot create the folder nothing\.js: [^\n]*\n$/);
+    assert.match(withoutBottleneck(stderr), /^warning: the run is not saved: cannot create the folder nothing\.js: [^\n]*\n$/);
   });
 
   test("no home at all", async (t) => {
@@ -137,7 +137,7 @@ describe("a place that cannot take a run", () => {
     assert.equal(code, 0);
     assert.equal(
       withoutBottleneck(stderr),
-      "warning: the run is not kept: there is no place for runs: set PLIMSOLL_DATA_DIR to a folder, or HOME\n",
+      "warning: the run is not saved: no folder for runs is known: set PLIMSOLL_DATA_DIR to a folder, or set HOME\n",
     );
   });
 
@@ -169,11 +169,11 @@ test("tags name runs, and runs are forgotten when somebody says so", async (t) =
   assert.deepEqual((await list(plimsoll, "--tag", "main")).map(({ id }) => id), [ids[1]]);
   const wrong = await plimsoll("runs", "tag", "latest", "latest");
   assert.equal(wrong.code, 2);
-  assert.match(wrong.stderr, /is no tag/);
+  assert.match(wrong.stderr, /is not a tag/);
 
   const unasked = await plimsoll("runs", "rm", "latest");
   assert.equal(unasked.code, 2);
-  assert.match(unasked.stderr, /1 run would be forgotten, and nobody can be asked: add --yes/);
+  assert.match(unasked.stderr, /1 run would be deleted, but there is no terminal to ask for confirmation: add --yes/);
   assert.equal((await list(plimsoll)).length, 3);
   // Those with tags stay.
   assert.equal((await plimsoll("runs", "rm", "--keep", "1", "--yes")).code, 0);
@@ -241,7 +241,7 @@ describe("compared", () => {
     assert.match(same.stdout, /no significant difference/i);
   });
 
-  test("runs that do not say are no verdict", async (t) => {
+  test("runs that do not say are not verdict", async (t) => {
     const { plimsoll } = place(t, SCRIPT);
     await run(plimsoll, 1, "1s");
     await run(plimsoll, 1, "1s");

@@ -1,4 +1,4 @@
-// What a server does when nobody has said otherwise: it expects an application, and lets nobody publish by accident
+// The defaults of a server: it expects an application, and lets no program publish by accident
 // (issue 14, item 7).
 
 import assert from "node:assert/strict";
@@ -31,7 +31,7 @@ function post(url, headers = {}) {
 }
 
 /** Where a server without a key takes broadcasts, by its log. */
-const broadcastUrl = async (server) => (await server.logged(/Broadcasts are taken on (http:\S+), without a key/))[1];
+const broadcastUrl = async (server) => (await server.logged(/Broadcasts are accepted on (http:\S+), without a key/))[1];
 
 async function listener(t, server) {
   const client = await CableClient.connect(server.ws("/cable"));
@@ -44,7 +44,7 @@ async function listener(t, server) {
 describe("the application", () => {
   test("is expected at localhost:50051 when none is named, and the log says how to start without one", async (t) => {
     const server = await serve(t, "--http_broadcast_port", "0");
-    await server.logged(/expected at localhost:50051 .*--rpc_host.*--app benchmark.*--norpc/);
+    await server.logged(/RPC at localhost:50051 .*--rpc_host.*use --app benchmark.*--norpc/);
     const { dependencies } = await (await fetch(server.http("/ready"))).json();
     assert.ok(dependencies.some(({ name }) => name === "rpc"), "the server waits for it");
     assert.equal((await fetch(server.http("/echo"))).status, 404, "no path for load tests");
@@ -65,7 +65,7 @@ describe("the application", () => {
     for (const app of ["benchmark", "chat"]) {
       const server = await serve(t, "--app", app);
       assert.equal(await post(server.http("/_broadcast")), 404);
-      assert.doesNotMatch(server.stderr, /Broadcasts are taken/);
+      assert.doesNotMatch(server.stderr, /Broadcasts are accepted/);
     }
   });
 
@@ -99,8 +99,8 @@ describe("broadcasts without a key", () => {
   });
 
   for (const [flags, expected] of [
-    [["--http_broadcast_insecure"], /WARN.*Everybody who reaches the port for broadcasts/],
-    [["--public"], /WARN.*Everybody who reaches the port for broadcasts/],
+    [["--http_broadcast_insecure"], /WARN.*Every program that reaches the port for broadcasts/],
+    [["--public"], /WARN.*Every program that reaches the port for broadcasts/],
     [["--broadcast_key", "secret"], /Action Cable clients are served/],
     [["--broadcast_adapter", "redis", "--redis_url", "redis://127.0.0.1:1"], /Action Cable clients are served/],
   ]) {
@@ -108,11 +108,11 @@ describe("broadcasts without a key", () => {
       const server = await serve(t, "--norpc", "--host", "0.0.0.0", "--http_broadcast_port", "0", ...flags);
       await server.logged(expected);
       await server.stop();
-      assert.equal(/Everybody who reaches/.test(server.stderr), expected.source.includes("reaches"));
+      assert.equal(/Every program that reaches/.test(server.stderr), expected.source.includes("reaches"));
     });
   }
 
-  test("come from programs of this machine, and from no page of another site", async (t) => {
+  test("come from programs on this machine, and from no page of another site", async (t) => {
     const server = await serve(t, ...OPEN);
     const url = await broadcastUrl(server);
     const { host, port } = new URL(url);

@@ -125,7 +125,7 @@ describe("a server that came from AnyCable", () => {
       /anycable\.toml:3:1: nats\.servers is not supported: /,
       /ANYCABLE_EMBED_NATS is not supported: /,
       /--hub-gopool-size is not supported: /,
-      /ANYCABLE_BROADCAST_KYE is not known and has no effect\. Did you mean ANYCABLE_BROADCAST_KEY\?/,
+      /ANYCABLE_BROADCAST_KYE is unknown and has no effect\. Did you mean ANYCABLE_BROADCAST_KEY\?/,
     ]) {
       await server.logged(expected);
     }

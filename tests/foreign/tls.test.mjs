@@ -282,7 +282,7 @@ describe("a new certificate", () => {
   }
 
   for (const [name, spoil, expected] of [
-    ["without a certificate in it", (files) => files.spoilCertificate("nothing"), /cert\.pem holds no certificate/],
+    ["without a certificate in it", (files) => files.spoilCertificate("nothing"), /cert\.pem has no certificate/],
     ["with a key that does not fit", (files) => files.spoilKey(), /cannot be used with the key/],
   ]) {
     test(`${name} leaves the old one in place, and the log says why`, async (t) => {
@@ -291,7 +291,7 @@ describe("a new certificate", () => {
       spoil(files);
       server.signal("SIGHUP");
       await server.logged(expected);
-      await server.logged(/The certificate stays as it was/);
+      await server.logged(/The old certificate stays in use/);
       assert.equal(await fingerprint(server), old);
       files.renew();
       await server.logged(/certificate was read again/);

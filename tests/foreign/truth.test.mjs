@@ -1,4 +1,4 @@
-// Whether the figures of a run are true: what a stall of the target costs whom, and a run that could not do what it
+// Whether the figures of a run are true: what a stall of the target costs, and a run that could not do what it
 // was told to.
 
 import assert from "node:assert/strict";
@@ -23,8 +23,8 @@ async function run(t, script, args, env = {}) {
 }
 
 /**
- * A server that answers at once, but once for 2 s nobody: the stall begins with request number `first` (from 0), and
- * whoever came meanwhile is answered when it ends, in the order of arrival. `stallMs` is how long it really was.
+ * A server that answers at once, except for one stall of 2 s: the stall begins with request number `first` (from 0).
+ * Requests that arrive during the stall are answered at its end, in the order of arrival. `stallMs` is its real length.
  */
 async function startStallingServer(t, first) {
   const record = { n: 0, stallMs: null };
@@ -186,8 +186,8 @@ test("arrivals follow their curve within 1 % in every stage, at 5,000/s", async 
 test("a rate beyond all means marks the run in words, in data, and at its end", async (t) => {
   const open = { executor: "constant-arrival-rate", rate: 2_000_000, duration: "3s", preAllocatedVUs: 2 };
   const rest = 'export default function () {}\nexport const handleSummary = (data) => ({ "data.json": JSON.stringify(data) });\n';
-  const said = /the load generator was the bottleneck, so the figures of this run are not the target's alone/;
-  const reason = /it started \d+ of the 6000000 iterations that the schedule wanted and dropped \d+ %/;
+  const said = /the load generator was the bottleneck, so the figures of this run do not describe the target alone/;
+  const reason = /it started \d+ of the 6000000 scheduled iterations and dropped \d+ %/;
 
   const args = ["--summary-export", "summary.json"];
   const { code, stderr, read } = await run(t, withOptions({ scenarios: { open } }, rest), args);

@@ -89,7 +89,7 @@ describe("the view", () => {
     assert.doesNotMatch(terminal.output, VIEW);
     const cwd = folderOf(t, { "script.js": LONG });
     for (const [args, expected] of [
-      [["--tui"], /--tui: standard error is no terminal that can be drawn on/],
+      [["--tui"], /--tui: standard error is not a terminal with cursor control/],
       [["--tui", "--quiet"], /'--tui' cannot be used with '--quiet'|'--quiet' cannot be used with '--tui'/],
     ]) {
       const refused = await plimsollIn({ cwd }, "run", ...args, "script.js");
@@ -138,7 +138,7 @@ describe("the view", () => {
     const { terminal: other } = start(t, {}, LONG);
     await other.shows(/running {2}/);
     other.press("p");
-    await other.shows(/no scenario of this run is `externally-controlled`/);
+    await other.shows(/this run has no `externally-controlled` scenario/);
     other.press("q");
     await other.end();
   });
@@ -205,7 +205,7 @@ describe("the view of a bench", { concurrency: false }, () => {
     assert.doesNotMatch(terminal.output, VIEW);
     const { code, stderr } = await plimsollIn({}, "ab", "--tui", "http://127.0.0.1:1/");
     assert.equal(code, 2);
-    assert.match(stderr, /--tui: standard error is no terminal/);
+    assert.match(stderr, /--tui: standard error is not a terminal/);
   });
 });
 

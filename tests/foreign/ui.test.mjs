@@ -1,4 +1,4 @@
-// `plimsoll ui`: real runs in a browser: listed, filtered, opened, compared; and what nobody may do with it.
+// `plimsoll ui`: real runs in a browser: listed, filtered, opened, compared; and what is forbidden.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -67,7 +67,7 @@ describe("the page of runs", () => {
   before(async () => (browser = await Browser.launch()));
   after(() => browser?.close());
 
-  /** A page that may not complain, nor ask anybody else. */
+  /** A page that must not log errors, nor contact other hosts. */
   async function open(t, url, look) {
     const page = await browser.newPage(t, look);
     const [errors, requests] = [[], []];
@@ -117,7 +117,7 @@ describe("the page of runs", () => {
     await filter(() => page.fill("#filter-name", "passes"), ["passes.js"], "1 of 4 runs");
     await filter(() => page.selectOption("#filter-since", "1h"), [HOSTILE, "fails.js", "demo", "passes.js"], "4 of 4 runs");
     await filter(() => page.fill("#filter-name", "nothing like that"), [], "0 of 4 runs");
-    assert.match(await page.textContent("main"), /No run is like that/);
+    assert.match(await page.textContent("main"), /No run matches/);
     await page.goto(`${url}?since=yesterday`);
     assert.match(await page.textContent("[role=alert]"), /since=yesterday: /);
 
@@ -152,7 +152,7 @@ describe("the page of runs", () => {
     const { url } = await serve(t, here);
     const { page, check } = await open(t, url, { viewport: { width: 390, height: 800 }, colorScheme: "dark" });
     assert.equal(await page.textContent("h1"), "0 runs");
-    assert.match(await page.textContent("main"), /No run has been kept in this folder yet.*plimsoll demo/);
+    assert.match(await page.textContent("main"), /This folder has no runs yet.*plimsoll demo/);
 
     // A run that is kept while the page is open is there when it is asked for again.
     assert.equal((await here.plimsoll("run", "-i", "1", "passes.js")).code, 0);
@@ -163,7 +163,7 @@ describe("the page of runs", () => {
 
     for (const [path, status, expected] of [
       ["run?id=gone", 404, /there is no run `gone` any more/],
-      ["compare?run=a", 400, /takes 2 to 12 runs, and 1 were chosen/],
+      ["compare?run=a", 400, /needs 2 to 12 runs, but 1 were chosen/],
       ["compare?run=a&run=b", 404, /there is no run `a` any more/],
     ]) {
       const response = await page.goto(`${url}${path}`);
@@ -180,7 +180,7 @@ describe("the page of runs", () => {
     writeFileSync(join(here.data, "runs.db"), "no database at all, but long enough to look at\n".repeat(100));
     const { url } = await serve(t, here);
     const { page, check } = await open(t, url);
-    assert.match(await page.textContent("[role=alert]"), /runs\.db is damaged, or no history of Plimsoll's/);
+    assert.match(await page.textContent("[role=alert]"), /runs\.db is damaged or is not a Plimsoll history/);
     check();
   });
 });
@@ -205,5 +205,5 @@ test("a port that is taken is told", async (t) => {
   const { port } = taken.address();
   const refused = await place(t).plimsoll("ui", "--port", `${port}`);
   assert.equal(refused.code, 2, refused.stderr);
-  assert.match(refused.stderr, new RegExp(`--port ${port}: cannot listen: .*in use.*; port 0 takes a free one`));
+  assert.match(refused.stderr, new RegExp(`--port ${port}: cannot listen: .*in use.*; port 0 takes a free port`));
 });

@@ -127,7 +127,7 @@ describe("processes", () => {
     assert.equal(dead.ended.reason, `process ${dies.pid} is gone`);
     assert.ok(dead.ended.seconds >= 0 && alive.ended === null && alive.rss_max_bytes > 0);
     assert.equal(report.iterations.complete, 1);
-    assert.match(stderr, /dies \(process \d+\), which was watched, ended after/);
+    assert.match(stderr, /the watch target dies \(process \d+\) ended after/);
   });
 
   test("a port leads to those who listen on it", async (t) => {
@@ -142,7 +142,7 @@ describe("processes", () => {
 });
 
 describe("how much comes with each user", () => {
-  /** A server of its own process that keeps 8 MiB for everybody who joins: `{ pid, url }`. */
+  /** A server of its own process that keeps 8 MiB for each client: `{ pid, url }`. */
   async function hoarder(t) {
     const program = `
       const kept = [];
@@ -191,7 +191,7 @@ describe("how much comes with each user", () => {
 });
 
 describe("a target that is not there ends the command before any load", () => {
-  /** A port that is taken, and that nobody listens on: that of a client. */
+  /** A port that is in use without a listener: the port of a client. */
   async function silentPort(t) {
     const server = createTcpServer().listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -243,7 +243,7 @@ describe("a target that is not there ends the command before any load", () => {
   test("what is no target at all is wrong usage", async () => {
     const { code, stderr } = await plimsoll("run", "--watch", "puma", "load.js");
     assert.equal(code, 2);
-    assert.match(stderr, /`puma` is nothing that can be watched; expected a process id, for example `1234`/);
+    assert.match(stderr, /`puma` is not a watch target; expected a process id such as `1234`/);
   });
 });
 
@@ -291,7 +291,7 @@ describe("pages of metrics", () => {
 
   for (const [name, answer, words] of [
     ["404", (response) => response.writeHead(404).end("a 1\n"), /it answered 404 Not Found/],
-    ["a web page", (response) => response.end("<!doctype html>\n"), /line 1 is `<!doctype html>`, which is no sample/],
+    ["a web page", (response) => response.end("<!doctype html>\n"), /line 1 is `<!doctype html>`, which is not a sample/],
     ["bytes", (response) => response.end(Buffer.from([0xff, 0xfe, 0, 10])), /it is not UTF-8 text/],
     ["nothing", (response) => response.end(), /it has no samples/],
     ["no end", endless, /larger than 8388608 bytes|request timeout/],
@@ -354,7 +354,7 @@ describe("control groups", () => {
 
   test("what is no group is said before the load", async (t) => {
     for (const [target, words] of [
-      [folderOf(t, {}), /is no control group of cgroup v2: it has no file cgroup\.procs/],
+      [folderOf(t, {}), /is not a control group of cgroup v2: it has no file cgroup\.procs/],
       ["no/such/group", /there is no control group .*no\/such\/group|this machine has no cgroup v2/],
     ]) {
       const { code, stderr } = await runWith(t, [`cgroup:${target}`], () => assert.fail("the load began"));

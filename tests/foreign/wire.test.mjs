@@ -213,7 +213,7 @@ describe("subscriptions", () => {
     assert.equal(await client.frames.next(), carrying('"for seven"', seven));
   });
 
-  test("a batch arrives in its order, at everybody", async (t) => {
+  test("a batch arrives in its order at all clients", async (t) => {
     const clients = await Promise.all([1, 2, 3].map(() => subscribed(t)));
     await publish(Array.from({ length: 200 }, (_, n) => ({ stream: "all", data: String(n) })));
     const expected = Array.from({ length: 200 }, (_, n) => carrying(String(n)));

@@ -155,7 +155,7 @@ describe("bench echo", () => {
 
 describe("bench connect", () => {
   for (const kind of ["actioncable", ...BINARY_CABLES]) {
-    test(`${kind}: everybody is connected and subscribed`, async (t) => {
+    test(`${kind}: all clients are connected and subscribed`, async (t) => {
       const peer = await PeerServer.start(t, kind);
       const flags = flagsFor(kind.replace("actioncable", "actioncable-connect"));
       const args = [...flags, "--concurrent", "10", "--step-size", "50", "--total-steps", "2"];
@@ -177,7 +177,7 @@ describe("bench connect", () => {
     assert.match(stderr + JSON.stringify(report), /the server did not agree to the sub-protocol \(5\)/);
   });
 
-  test("a server that is no WebSocket server: the reason is told, and the run fails", async (t) => {
+  test("a server that is not a WebSocket server: the reason is told, and the run fails", async (t) => {
     const http = createServer((_, response) => response.writeHead(500).end());
     http.on("upgrade", (_, socket) => socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"));
     await new Promise((resolve) => http.listen(0, "127.0.0.1", resolve));

@@ -1,4 +1,4 @@
-// npm `ws` as the client of our WebSocket server: RFC 6455 and permessage-deflate as somebody else reads them.
+// npm `ws` as the client of our WebSocket server: RFC 6455 and permessage-deflate as another implementation reads them.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -197,7 +197,7 @@ describe("the websocket-shootout contract", () => {
   before(async () => (server = await Server.start()));
   after(() => server.stop());
 
-  test("/json echoes to the sender and broadcasts to everybody", async (t) => {
+  test("/json echoes to the sender and broadcasts to all clients", async (t) => {
     const [one, two] = [await connect(t, server.ws("/json")), await connect(t, server.ws("/json"))];
     const payload = '{"sendTime":"1","big":12345678901234567890,"h":"<&>"}';
     one.socket.send(`{"type":"echo","payload":${payload}}`);
@@ -208,7 +208,7 @@ describe("the websocket-shootout contract", () => {
     assert.equal(await one.nextText(), `{"type":"broadcastResult","payload":${payload}}`);
   });
 
-  test("/binary echoes to the sender and broadcasts to everybody", async (t) => {
+  test("/binary echoes to the sender and broadcasts to all clients", async (t) => {
     const [one, two] = [await connect(t, server.ws("/binary")), await connect(t, server.ws("/binary"))];
     const rest = Buffer.from([0, 0, 0, 10, 1, 2, 3, 4, 5, 6, 7, 8, 0xff, 0x00]);
     const message = (kind) => Buffer.concat([Buffer.from(kind), rest]);

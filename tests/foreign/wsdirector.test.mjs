@@ -178,7 +178,7 @@ describe("failures", () => {
     const { code, stdout } = await run(t, scenario, "-u", url, "--timeout", "60");
     assert.equal(code, 1);
     assert.match(stdout, /^Group a: 1 clients, 1 failures\nGroup b: 3 clients, 3 failures\n/);
-    assert.match(stdout, /#wait_all\n {3}-- expected: all clients\n {3}\+\+ got: a client of group a failed before it got here/);
+    assert.match(stdout, /#wait_all\n {3}-- expected: all clients\n {3}\+\+ got: a client of group a failed before this step/);
   });
 
   test("a standstill at wait_all says who is missing", async (t) => {
@@ -188,14 +188,14 @@ describe("failures", () => {
 `;
     const url = await serve(t, () => {});
     const { stdout } = await run(t, scenario, "-u", url, "--timeout", "1.5");
-    assert.match(stdout, /4 of 5 clients, and nobody else came for 1.5s; missing: 1 of 2 of group a/);
+    assert.match(stdout, /4 of 5 clients arrived, and no other client for 1.5s; missing: 1 of 2 of group a/);
   });
 
   for (const [name, steps, expected, got] of [
-    ["another message", "receive: {data: {a: 1, b: {c: [1, 2]}}}", '{"a":1,"b":{"c":[1,2]}}', 'nothing within 500ms; what came was something else: {"a":1,"b":{"c":[1,3]}} (at .b.c[1]: expected 2, got 3), two, three'],
-    ["a message with more in it", "receive: {data: {a: 1}}", '{"a":1}', 'nothing within 500ms; what came was something else: {"a":1,"b":{"c":[1,3]}} (at .b: is there and was not expected), two, three'],
-    ["a partial message that lacks a key", '"receive": {"data>": {c: 1}}', 'at least {"c":1}', 'nothing within 500ms; what came was something else: {"a":1,"b":{"c":[1,3]}} (at .c: is missing), two, three'],
-    ["a text that is part of a message", "receive: {data: tw}", '"tw"', 'nothing within 500ms; what came was something else: {"a":1,"b":{"c":[1,3]}}, two, three'],
+    ["another message", "receive: {data: {a: 1, b: {c: [1, 2]}}}", '{"a":1,"b":{"c":[1,2]}}', 'nothing within 500ms; it received other messages: {"a":1,"b":{"c":[1,3]}} (at .b.c[1]: expected 2, got 3), two, three'],
+    ["a message with more in it", "receive: {data: {a: 1}}", '{"a":1}', 'nothing within 500ms; it received other messages: {"a":1,"b":{"c":[1,3]}} (at .b: was not expected), two, three'],
+    ["a partial message that lacks a key", '"receive": {"data>": {c: 1}}', 'at least {"c":1}', 'nothing within 500ms; it received other messages: {"a":1,"b":{"c":[1,3]}} (at .c: is missing), two, three'],
+    ["a text that is part of a message", "receive: {data: tw}", '"tw"', 'nothing within 500ms; it received other messages: {"a":1,"b":{"c":[1,3]}}, two, three'],
     ["the second message first", "receive: {data: two, ordered: true}", '"two" next', '{"a":1,"b":{"c":[1,3]}}'],
     ["an unexpected one among all", "receive_all: {messages: [{data: two}, {data: three}]}", '"two" (1 more) or "three" (1 more)', '{"a":1,"b":{"c":[1,3]}}'],
   ]) {
@@ -398,14 +398,14 @@ describe("protocols", () => {
 describe("what is wrong is said", () => {
   for (const [name, scenario, args, code, ...words] of [
     ["mistakes in the file, all at once", "- sned: {data: hi}\n- receive: {dta: 1}\n", ["-u", "localhost:1"], 104,
-      "error: scenario.yml:1:9: [0].sned: `sned` is no step; did you mean `send`?\n", "scenario.yml:2:13: [1].receive.dta: is no key here; did you mean `data`?"],
-    ["no YAML", "- receive: [\n", ["-u", "localhost:1"], 104, "scenario.yml:1:12: this is no valid YAML or JSON"],
+      "error: scenario.yml:1:9: [0].sned: `sned` is not a step; did you mean `send`?\n", "scenario.yml:2:13: [1].receive.dta: is not a key here; did you mean `data`?"],
+    ["no YAML", "- receive: [\n", ["-u", "localhost:1"], 104, "scenario.yml:1:12: this is not valid YAML or JSON"],
     ["Ruby in the file", "- send: {data: <%= 1 + 1 %>}\n- send: {data: <%= ENV['NONE_SUCH'] %>}\n", ["-u", "localhost:1"], 104,
       "scenario.yml:1:16: expected <%= ENV", "scenario.yml:2:16: the variable NONE_SUCH is not set"],
     ["no server", "- receive\n", [], 2, "which server? Expected --url, for example --url ws://localhost:3334/cable"],
     ["a wrong URL", "- receive\n", ["-u", "http://localhost"], 1, "expected ws or wss"],
     ["a wrong scale", "- receive\n", ["-u", "localhost", "-s", "0"], 2, "--scale"],
-    ["Ruby", "- receive\n", ["-u", "localhost", "-r", "p.rb"], 2, "protocols that are written in Ruby are not run"],
+    ["Ruby", "- receive\n", ["-u", "localhost", "-r", "p.rb"], 2, "protocols written in Ruby are not supported"],
   ]) {
     test(name, (t) => check(t, scenario, args, { code, stderr: words }));
   }

@@ -35,7 +35,7 @@ function footer(): HTMLElement {
         h(
             "p",
             {},
-            "Percentiles are of all samples, within 0.1 %; none is an average of others. This page needs no network.",
+            "Percentiles cover all samples and are accurate to 0.1 %; they are never averages of other percentiles. This page works offline.",
         ),
     );
 }

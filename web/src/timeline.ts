@@ -29,7 +29,7 @@ export function perSecond(counts: number[], timeline: Timeline, durationSeconds:
     });
 }
 
-/** The share of true answers per interval; null where nobody asked. */
+/** The share of true answers per interval; null without answers. */
 export function shares(track: { passes: number[]; totals: number[] }): Values {
     return track.totals.map((total, i) => (total > 0 ? (track.passes[i] ?? 0) / total : null));
 }

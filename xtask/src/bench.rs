@@ -72,7 +72,7 @@ enum Name {
     Fanout,
     /// Server memory per subscribed connection that does nothing.
     Idle,
-    /// Server CPU per connect and subscribe when everybody comes at once.
+    /// Server CPU per connect and subscribe when all clients connect at once.
     Avalanche,
     /// Load client CPU per received delivery.
     Client,

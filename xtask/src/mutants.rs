@@ -29,7 +29,7 @@ const CRATES: [(&str, &[&str]); 6] = [
 const LEAST_PERCENT: f64 = 95.0;
 
 /// Seconds that the tests of a mutant may take. Reason: all tests of these crates take a few seconds; a mutant that loops
-/// for ever counts as noticed after this time.
+/// forever counts as noticed after this time.
 const MAX_SECONDS: u32 = 60;
 
 /// Cases of a property test. Reason: what breaks a property nearly always does so within a few; they are most of the time.

@@ -1,4 +1,4 @@
-//! Where something listens, with TLS or without, and connections to it.
+//! The address of a server, with or without TLS, and connections to it.
 
 use std::{fmt::Debug, io, sync::Arc};
 
@@ -15,15 +15,16 @@ pub(crate) trait Duplex: AsyncRead + AsyncWrite + Debug + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Debug + Send + Unpin> Duplex for T {}
 
-/// Why there is no connection.
+/// The reason why there is no connection.
 #[derive(Debug, thiserror::Error)]
 pub enum DialError {
-    /// Nobody listens there, as a rule.
+    /// An address on which, as a rule, no program listens.
     #[error(transparent)]
     Unreachable(#[from] io::Error),
     /// The certificate is not believed, as a rule.
     #[error(
-        "TLS fails: {0}; --cacert FILE names the authority that signed its certificate, --insecure takes any"
+        "TLS fails: {0}; --cacert FILE names the authority that signed its certificate, --insecure accepts any \
+         certificate"
     )]
     Tls(io::Error),
 }
@@ -37,7 +38,7 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// What a URL names, if it names a host; with `tls`, connections are secured like that.
+    /// The address of a URL, if the URL has a host. With `tls`, connections are encrypted.
     pub(crate) fn of(url: &Url, usual_port: u16, tls: Option<Arc<ClientConfig>>) -> Option<Self> {
         Some(Self {
             host: url.host_str()?.to_owned(),

@@ -1,7 +1,8 @@
 //! The cable suite: whether a server speaks Action Cable's protocol as clients and applications of both rely on it.
 //!
-//! Scenarios are those of AnyT, which needs a Rails application, and many that nobody tested. The suite is its own
-//! application ([`Rpc`]), publishes as a backend does ([`Adapter`]), and can start and restart the server under test.
+//! The scenarios are those of AnyT, which needs a Rails application, and many that no other suite tests. The suite is
+//! its own application ([`Rpc`]), publishes as a backend does ([`Adapter`]), and can start and restart the server
+//! under test.
 
 mod application;
 mod broadcast;
@@ -44,26 +45,27 @@ use crate::{Case, CaseId, DialError, Judgement, Server, Suite, Verdict, WireLog}
 /// Scenarios with many clients or several pings take longer than others, on a slow machine.
 const LONGEST: Duration = Duration::from_secs(90);
 
-/// How a server is reached, asked by and told of things.
+/// How the suite reaches a server, answers its calls and sends it broadcasts.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where it listens. Port 0 takes a free one, for `command`.
+    /// The server under test. Port 0 takes a free port, for `command`.
     pub target: Server,
-    /// How it asks its application.
+    /// How the server calls its application.
     pub rpc: Rpc,
-    /// Where the application listens; port 0 takes a free one.
+    /// The address of the application; port 0 takes a free port.
     pub rpc_listen: SocketAddr,
-    /// By which way broadcasts reach it.
+    /// How broadcasts reach the server.
     pub broadcast: Adapter,
-    /// Where to; none is the adapter's usual place. `{port}` is the target's port.
+    /// The URL for broadcasts; `None` is the adapter's default. `{port}` is the target's port.
     pub broadcast_url: Option<String>,
-    /// How connections for broadcasts are secured, if their URL asks for that, or the target's.
+    /// The TLS configuration for broadcasts, if their URL or the target needs it.
     pub broadcast_tls: Option<Arc<ClientConfig>>,
     /// The key that broadcasts over HTTP need.
     pub broadcast_key: Option<String>,
-    /// Starts the server under test; none when it runs already. `{rpc}`, `{host}` and `{port}` are put in.
+    /// The command that starts the server under test; `None` when it already runs. `{rpc}`, `{host}` and `{port}` are
+    /// replaced.
     pub command: Option<String>,
-    /// How long a scenario waits for a message before it has failed.
+    /// The time limit of a scenario for one message.
     pub patience: Duration,
 }
 
@@ -77,7 +79,7 @@ pub enum StartError {
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
     /// No port for the server under test.
@@ -85,31 +87,32 @@ pub enum StartError {
     Port {
         /// The host of the URL.
         host: String,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
     /// Port 0 is for servers that the suite starts.
     #[error(
-        "port 0 of the URL stands for a free port that the server is told; give --command \"… --port {{port}}\", or the server's port"
+        "port 0 in the URL means a free port, which only --command can pass to the server; give --command \"… --port \
+         {{port}}\", or the server's port"
     )]
     PortWithoutCommand,
-    /// There is nobody to test.
-    #[error("nothing listens at {target}: {error}; start the server first, or let --command \"…\" do it")]
+    /// No server listens at the target's address.
+    #[error("nothing listens at {target}: {error}; start the server first, or start it with --command \"…\"")]
     Silent {
         /// The URL.
         target: Server,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// It listens, and does not speak TLS or is not believed.
+    /// The server listens, but TLS fails or its certificate is not trusted.
     #[error("cannot connect to {target}: {error}")]
     Tls {
         /// The URL.
         target: Server,
-        /// What is wrong.
+        /// The error.
         error: DialError,
     },
-    /// Where broadcasts go to.
+    /// An error of the broadcasts' URL.
     #[error(transparent)]
     Broadcast(#[from] BroadcastError),
     /// The server under test does not start.
@@ -124,8 +127,8 @@ pub struct Cable {
     ready: OnceCell<Ready>,
 }
 
-/// What [`prepare`](Suite::prepare) starts. All of it ends with the suite; [`finish`](Suite::finish) ends the server under
-/// test before, in good order.
+/// The parts that [`prepare`](Suite::prepare) starts. They end with the suite; before that, [`finish`](Suite::finish)
+/// ends the server under test in an orderly way.
 #[derive(Debug)]
 struct Ready {
     target: Server,
@@ -263,7 +266,8 @@ fn with_port(text: &str, target: &Server) -> String {
     text.replace("{port}", &target.address().port().to_string())
 }
 
-/// A port that is free now. The server takes it a moment later; ports are given out in turn, so nobody is faster.
+/// A port that is free now. The server takes it a moment later; ports are given out in turn, so no other program
+/// takes it first.
 fn free_port(target: &Server) -> Result<u16, StartError> {
     let host = target.address().host().trim_matches(['[', ']']);
     TcpListener::bind((host, 0))

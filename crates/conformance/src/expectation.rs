@@ -1,4 +1,4 @@
-//! Expectations: a committed file with the verdicts that a target is known to get, and why they are no passes.
+//! Expectations: a committed file with the verdicts that a target is known to get, and why they are not passes.
 //!
 //! A line is a pattern of case ids, a verdict, and a sentence, which every verdict but `pass` needs:
 //!

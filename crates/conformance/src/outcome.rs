@@ -1,42 +1,42 @@
-//! How one case ended.
+//! The outcome of one case.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Case, Verdict, WireLog};
 
-/// What a suite says of one run of a case.
+/// A suite's judgement on one run of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
-    /// What the case came to.
+    /// The verdict of the case.
     pub verdict: Verdict,
-    /// How the connection ended, where that is judged by itself, as of WebSockets.
+    /// The verdict on the end of the connection, where it is judged separately, as for WebSockets; `None` otherwise.
     pub closing: Option<Verdict>,
-    /// One sentence: what was expected, and what came; or why the case was skipped.
+    /// One sentence: the expected and the actual behaviour, or the reason why the case was skipped.
     pub explanation: String,
 }
 
-/// How one case ended.
+/// The outcome of one case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// What was to be found out.
+    /// The case.
     #[serde(flatten)]
     pub case: Case,
-    /// What it came to.
+    /// The verdict of the case.
     pub verdict: Verdict,
-    /// How the connection ended, where that is judged by itself, as of WebSockets.
+    /// The verdict on the end of the connection, where it is judged separately, as for WebSockets; `None` otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closing: Option<Verdict>,
-    /// One sentence: what was expected, and what came; or why the case was skipped.
+    /// One sentence: the expected and the actual behaviour, or the reason why the case was skipped.
     pub explanation: String,
-    /// How long the case took.
+    /// The duration of the case in seconds.
     pub seconds: f64,
-    /// What went over the wire. Written to files only of cases that did not pass.
+    /// The wire log. Files contain it only for cases that did not pass.
     #[serde(default, skip_serializing_if = "WireLog::is_empty")]
     pub wire: WireLog,
 }
 
 impl Judgement {
-    /// A verdict and its sentence; nothing is said of the connection's end.
+    /// A verdict and its sentence, without a verdict on the connection's end.
     pub fn new(verdict: Verdict, explanation: impl Into<String>) -> Self {
         Self {
             verdict,
@@ -45,7 +45,7 @@ impl Judgement {
         }
     }
 
-    /// As the specification demands.
+    /// The target conforms to the specification.
     pub fn pass(explanation: impl Into<String>) -> Self {
         Self::new(Verdict::Pass, explanation)
     }
@@ -55,12 +55,12 @@ impl Judgement {
         Self::new(Verdict::Fail, explanation)
     }
 
-    /// Not run, for a reason.
+    /// The case was not run, for a reason.
     pub fn skipped(reason: impl Into<String>) -> Self {
         Self::new(Verdict::Skipped, reason)
     }
 
-    /// The same with a verdict on how the connection ended.
+    /// The judgement with a verdict on the connection's end.
     pub fn with_closing(self, closing: Verdict) -> Self {
         Self {
             closing: Some(closing),

@@ -14,7 +14,7 @@ impl Pattern {
         Self(text.into())
     }
 
-    /// As it is written.
+    /// The pattern as written.
     pub fn as_str(&self) -> &str {
         &self.0
     }

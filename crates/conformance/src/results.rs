@@ -1,4 +1,4 @@
-//! What a run of a suite came to: written as JSON, a table for terminals, JUnit's XML, and a page.
+//! The results of a run of a suite, written as JSON, a table for terminals, JUnit's XML, or a page.
 
 use std::{collections::BTreeMap, time::SystemTime};
 
@@ -19,33 +19,33 @@ pub use self::{
     json::{ReadError, VERSION},
 };
 
-/// What a run of a suite came to.
+/// The results of a run of a suite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Results {
-    /// Which suite: `websocket server`, `websocket client`, `cable`.
+    /// The suite: `websocket server`, `websocket client`, `cable`.
     pub suite: String,
-    /// What was tested.
+    /// The target.
     pub target: Target,
-    /// Which program tested it, with its version.
+    /// The testing program with its version.
     pub tester: String,
-    /// When the run began: RFC 3339, in UTC.
+    /// The start of the run in RFC 3339, in UTC.
     pub started: String,
-    /// How long the run took.
+    /// The duration of the run in seconds.
     pub seconds: f64,
     /// Titles of families, by their names.
     pub families: BTreeMap<String, String>,
-    /// How each case ended, in the suite's order.
+    /// The outcomes, in the suite's order.
     pub outcomes: Vec<Outcome>,
 }
 
-/// What was tested.
+/// The target of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
     /// The name that people know it by.
     pub name: String,
-    /// Where it was.
+    /// The URL of the target.
     pub url: String,
-    /// Its version, where it is known.
+    /// The version of the target; `None` if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }
@@ -53,11 +53,11 @@ pub struct Target {
 /// The outcomes of one family of cases.
 #[derive(Clone, Debug)]
 pub struct Family<'a> {
-    /// Its name, as ids have it.
+    /// The name in ids.
     pub name: &'a str,
-    /// What people call it; empty if it has no other name.
+    /// The title for people; empty without a title.
     pub title: &'a str,
-    /// In the suite's order.
+    /// The outcomes, in the suite's order.
     pub outcomes: Vec<&'a Outcome>,
 }
 
@@ -105,7 +105,7 @@ impl Results {
         families
     }
 
-    /// How many outcomes have which verdict.
+    /// The number of outcomes with each verdict.
     pub fn counts(&self) -> Counts {
         Counts::of(&self.outcomes)
     }

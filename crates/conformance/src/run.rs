@@ -1,4 +1,4 @@
-//! Running the cases of a suite: several at a time where they are independent, and none for ever.
+//! Runs the cases of a suite: independent cases concurrently, and each with a deadline.
 
 use std::{future::Future, time::Duration};
 
@@ -9,30 +9,31 @@ use crate::{Case, CaseId, Judgement, Outcome, WireLog};
 
 /// Cases, and how to run them against a target that the suite knows.
 pub trait Suite {
-    /// All cases, in the order in which they are shown. Ids are unique.
+    /// All cases, in the order of their output. Ids are unique.
     fn cases(&self) -> Vec<Case>;
 
-    /// What families of cases are called, such as `("1", "Framing")`; a family without an entry is shown by its name.
+    /// The names of families of cases, such as `("1", "Framing")`; a family without an entry is shown by its id.
     fn families(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 
-    /// Called once before the first case: what the suite itself needs is started, and the target has to answer. By default,
-    /// there is nothing to prepare.
+    /// Prepares the suite before the first case: starts its own parts, and checks that the target answers. By
+    /// default, there is nothing to prepare.
     ///
     /// The error is in words for people: what could not be done, where, and what to do about it.
     fn prepare(&self) -> impl Future<Output = Result<(), String>> {
         async { Ok(()) }
     }
 
-    /// Where the target really is, once [`prepare`](Self::prepare) is over, if that is not what was asked for: a free port
+    /// The real URL of the target after [`prepare`](Self::prepare), if it differs from the requested one: a free port
     /// has a number by then.
     fn target(&self) -> Option<String> {
         None
     }
 
-    /// Called once after the last case, and also when [`prepare`](Self::prepare) has failed or the run was ended early:
-    /// what the suite has started ends in good order, within seconds. By default, there is nothing to end.
+    /// Ends the suite after the last case, also when [`prepare`](Self::prepare) has failed or the run was ended
+    /// early. The parts that the suite has started end in an orderly way, within seconds. By default, there is
+    /// nothing to end.
     fn finish(&self) -> impl Future<Output = ()> {
         async {}
     }
@@ -40,16 +41,16 @@ pub trait Suite {
     /// Whether a case may run while other independent ones do. The others run alone, after those.
     fn is_independent(&self, case: &CaseId) -> bool;
 
-    /// How long a case may take, where `usual` is not right for it.
+    /// The time limit of a case; `usual` by default.
     fn deadline(&self, _case: &CaseId, usual: Duration) -> Duration {
         usual
     }
 
-    /// Runs one case of [`cases`](Self::cases). It is dropped when its deadline has passed; what is in `wire` remains.
+    /// Runs one case of [`cases`](Self::cases). It is dropped at its deadline; the entries in `wire` remain.
     fn run(&self, case: &CaseId, wire: &mut WireLog) -> impl Future<Output = Judgement>;
 }
 
-/// Runs `cases` of a suite and gives their outcomes in the same order.
+/// Runs `cases` of a suite and returns their outcomes in the same order.
 ///
 /// Up to `parallel` (at least 1) independent cases run at a time, on the caller's task. `on_progress` hears of every
 /// outcome as soon as it is there. To end early, drop the future.
@@ -88,9 +89,9 @@ pub async fn judge<S: Suite>(suite: &S, case: Case, deadline: Duration) -> Outco
     let mut wire = WireLog::begin();
     let judgement = timeout(deadline, suite.run(&case.id, &mut wire)).await;
     let judgement = judgement.unwrap_or_else(|_elapsed| {
-        wire.note("the time is over");
+        wire.note("the time is up");
         Judgement::fail(format!(
-            "expected the case to be over within {} s; it was not",
+            "expected the case to end within {} s; it did not",
             deadline.as_secs_f64()
         ))
     });

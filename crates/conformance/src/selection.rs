@@ -1,10 +1,10 @@
-//! Which cases of a suite are run.
+//! The selection of cases of a suite.
 
 use std::{cmp::Reverse, collections::HashSet, iter};
 
 use crate::{Case, CaseId, Pattern};
 
-/// Which cases of a suite are run: those that `only` selects (all, when it is empty) and `except` does not.
+/// The selection of cases of a suite: the cases that `only` selects (all, when it is empty) and `except` does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Run these only.
@@ -17,20 +17,21 @@ pub struct Selection {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoSuchCase {
     /// A pattern that selects nothing.
-    #[error("no case is called `{pattern}`{}", nearest.as_ref().map_or_else(String::new, |it| format!("; the nearest is {it}")))]
+    #[error("there is no case `{pattern}`{}", nearest.as_ref().map_or_else(String::new, |it| format!("; the nearest \
+        is {it}")))]
     Pattern {
-        /// As it was typed.
+        /// The pattern as typed.
         pattern: String,
-        /// What looks like it and selects some, if anything does: an id, how ids begin, or a word of them.
+        /// A similar pattern that selects cases, if there is one: an id, the beginning of ids, or a word of them.
         nearest: Option<String>,
     },
-    /// All that was selected is left out again.
-    #[error("no case is left: everything that is selected is left out again")]
+    /// `except` removes all selected cases.
+    #[error("no case is left: --except removes all selected cases")]
     Nothing,
 }
 
 impl Selection {
-    /// The cases that are run, in the order of `cases`.
+    /// The selected cases, in the order of `cases`.
     ///
     /// # Errors
     /// When a pattern is about no case, or none is left.
@@ -79,7 +80,7 @@ fn nearest(text: &str, cases: &[Case]) -> Option<String> {
     plimsoll_load::nearest::nearest(text, known).map(str::to_owned)
 }
 
-/// What an id can be selected by: itself, its first parts, and words of it.
+/// The names that select an id: the id, its first parts, and its words.
 fn names(id: &str) -> impl Iterator<Item = &str> {
     let first_parts = id.match_indices(['.', '/']).map(|(at, _)| &id[..at]);
     iter::once(id).chain(first_parts).chain(id.split('/'))
@@ -145,27 +146,27 @@ mod tests {
         check(
             &["10.2"],
             &[],
-            Err("no case is called `10.2`; the nearest is 10.1"),
+            Err("there is no case `10.2`; the nearest is 10.1"),
         );
-        check(&["1.*"], &["3.*"], Err("no case is called `3.*`"));
-        check(&["zzz"], &[], Err("no case is called `zzz`"));
-        check(&["z"], &[], Err("no case is called `z`"));
-        check(&[""], &[], Err("no case is called ``"));
+        check(&["1.*"], &["3.*"], Err("there is no case `3.*`"));
+        check(&["zzz"], &[], Err("there is no case `zzz`"));
+        check(&["z"], &[], Err("there is no case `z`"));
+        check(&[""], &[], Err("there is no case ``"));
         let named = &["cable/streams/two", "cable/order/last-words"];
         let nearest = |pattern, expected| check_of(named, &[pattern], &[], Err(expected));
         nearest(
             "cable/strems",
-            "no case is called `cable/strems`; the nearest is cable/streams",
+            "there is no case `cable/strems`; the nearest is cable/streams",
         );
         nearest(
             "lats-words",
-            "no case is called `lats-words`; the nearest is last-words",
+            "there is no case `lats-words`; the nearest is last-words",
         );
-        nearest("history", "no case is called `history`");
+        nearest("history", "there is no case `history`");
         check(
             &["1.*"],
             &["1"],
-            Err("no case is left: everything that is selected is left out again"),
+            Err("no case is left: --except removes all selected cases"),
         );
     }
 }

@@ -15,10 +15,11 @@ pub struct Server {
     path: String,
 }
 
-/// A text that is no address of a WebSocket server.
+/// A text that is not an address of a WebSocket server.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{url:?} is no WebSocket URL: {reason}; expected one such as ws://localhost:8080/cable or wss://localhost:9001/echo"
+    "{url:?} is not a WebSocket URL: {reason}; expected something like ws://localhost:8080/cable or \
+     wss://localhost:9001/echo"
 )]
 pub struct UrlError {
     url: String,
@@ -26,8 +27,8 @@ pub struct UrlError {
 }
 
 impl Server {
-    /// Reads a `ws://` URL; or a `wss://` one, if `tls` says how connections are secured. Port 0 is kept: it stands for a
-    /// free one that a suite takes.
+    /// Parses a `ws://` URL, or with `tls` also a `wss://` URL. Port 0 is kept: it stands for a free port that a
+    /// suite takes.
     ///
     /// # Errors
     /// The text is no such URL.
@@ -56,17 +57,17 @@ impl Server {
         })
     }
 
-    /// Where it listens.
+    /// The address of the server.
     pub(crate) fn address(&self) -> &Address {
         &self.address
     }
 
-    /// For the `Host` field.
+    /// The value of the `Host` field.
     pub(crate) fn authority(&self) -> String {
         self.address.authority()
     }
 
-    /// For the request line: path and query.
+    /// The path and the query for the request line.
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
@@ -82,7 +83,7 @@ impl Server {
         self.origin() + &self.path
     }
 
-    /// The same at another port.
+    /// The server at another port.
     pub(crate) fn with_port(&self, port: u16) -> Self {
         Self {
             address: self.address.with_port(port),
@@ -90,7 +91,7 @@ impl Server {
         }
     }
 
-    /// The same with more in its query: `test=cookies`, or nothing.
+    /// The server with an addition to its query, such as `test=cookies`; nothing for an empty text.
     pub(crate) fn with_query(mut self, more: &str) -> Self {
         if !more.is_empty() {
             let sign = if self.path.contains('?') { '&' } else { '?' };
@@ -108,7 +109,7 @@ impl Server {
     }
 }
 
-/// As people type it.
+/// The URL as people type it.
 impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = if self.address.is_secure() { "wss" } else { "ws" };

@@ -1,18 +1,18 @@
-//! What a case came to, in the words of Autobahn's test suite, so that results can be laid beside its reports.
+//! The verdict of a case, in the words of Autobahn's test suite, so that results can be compared with its reports.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a case came to. Ordered from the best to the worst, for display.
+/// The verdict of a case. Ordered from the best to the worst, for display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// As the specification demands.
+    /// The target conforms to the specification.
     Pass,
-    /// What the specification allows, though it recommends better: for example a fault that is noticed late.
+    /// The specification allows the behaviour, but recommends a better one: for example a fault that is noticed late.
     NonStrict,
-    /// Both ways are right; which one the target takes is worth knowing.
+    /// Both behaviours are right, and the result shows which one the target has.
     Informational,
     /// The target does not have an optional feature, such as compression.
     Unimplemented,
@@ -23,7 +23,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// From the best to the worst.
+    /// All verdicts, from the best to the worst.
     pub const ALL: [Self; 6] = [
         Self::Pass,
         Self::NonStrict,

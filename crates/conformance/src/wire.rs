@@ -1,4 +1,4 @@
-//! What went over the wire while a case ran, in bounded memory.
+//! The bytes on the wire during a case, in bounded memory.
 
 use std::{
     collections::VecDeque,
@@ -8,14 +8,14 @@ use std::{
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-/// Entries that are kept of the beginning, and as many of the end; what lies between is dropped and counted. Reason: the
-/// beginning has the handshake, and the end what went wrong.
+/// The number of kept entries at the beginning, and at the end; entries in between are dropped and counted. Reason:
+/// the beginning has the handshake, and the end has the failure.
 const MOST_AT_EACH_END: usize = 128;
 
 /// Bytes of one entry. Reason: a frame's head and the first words of its payload; payloads have up to 16 MiB.
 const MOST_BYTES: usize = 200;
 
-/// What went over the wire while a case ran: at most 256 entries of 200 bytes.
+/// The wire log of a case: at most 256 entries of 200 bytes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WireLog {
     first: Vec<Entry>,
@@ -24,23 +24,23 @@ pub struct WireLog {
     n_dropped: u64,
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     last: VecDeque<Entry>,
-    /// When the case began; none before the first entry, and of logs that were read from a file.
+    /// The beginning of the case; `None` before the first entry, and in logs that were read from a file.
     #[serde(skip)]
     began: Began,
 }
 
-/// One thing that happened.
+/// One entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// Seconds since the log began.
     pub at: f64,
-    /// Who did it.
+    /// The side that acted.
     pub side: Side,
-    /// What it was; cut to 200 bytes.
+    /// The description, cut to 200 bytes.
     pub what: String,
 }
 
-/// Who did something.
+/// The side that acted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
@@ -48,15 +48,15 @@ pub enum Side {
     Sent,
     /// The target sent it.
     Received,
-    /// Nobody sent anything: time passed, or the tester decided something.
+    /// A line without bytes: time passed, or the tester decided something.
     Note,
 }
 
-/// Bytes as a log shows them: their number, and the first ones as text, or in hexadecimal where they are none.
+/// Bytes in a log: their number, and the first ones as text, or in hexadecimal if they are not text.
 #[derive(Clone, Copy, Debug)]
 pub struct Octets<'a>(pub &'a [u8]);
 
-/// The beginning of a log. All are alike, so that logs are compared by what they hold.
+/// The beginning of a log. All beginnings are equal, so that logs are compared by their content.
 #[derive(Clone, Copy, Debug, Default)]
 struct Began(Option<Instant>);
 
@@ -100,7 +100,7 @@ impl WireLog {
         &self.first
     }
 
-    /// How many entries were dropped after [`first`](Self::first).
+    /// The number of dropped entries after [`first`](Self::first).
     pub fn n_dropped(&self) -> u64 {
         self.n_dropped
     }
@@ -129,7 +129,7 @@ impl WireLog {
     }
 }
 
-/// At most [`MOST_BYTES`] of a text, which is not made any longer.
+/// At most [`MOST_BYTES`] of a text, without creating the rest.
 fn beginning(what: &dyn Display) -> String {
     let mut text = Beginning(String::new());
     // An error is how it says that it has enough.

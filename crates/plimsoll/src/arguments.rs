@@ -2,8 +2,8 @@
 
 use std::{ffi::OsString, iter};
 
-/// The command line of this process as it was typed, but for the program: where that lies on this machine says nothing to
-/// those who read it elsewhere. What is no text in it is replaced.
+/// The command line of this process without the program, whose path on this machine means nothing to readers
+/// elsewhere. Invalid UTF-8 is replaced.
 pub(crate) fn typed() -> Vec<String> {
     let words = std::env::args_os().skip(1);
     iter::once(env!("CARGO_PKG_NAME").to_owned())

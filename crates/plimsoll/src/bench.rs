@@ -41,9 +41,9 @@ pub(crate) struct AbOptions {
 
 #[derive(Debug, Subcommand)]
 enum Workload {
-    /// Measure how fast a message from one client reaches all, with more and more clients
+    /// Measure how fast a message from one client reaches all clients, with more and more clients
     Broadcast(Box<Command<BroadcastArgs>>),
-    /// Measure how fast clients get ready when many come at once
+    /// Measure how fast clients become ready when many connect at once
     Connect(Box<Command<ConnectArgs>>),
     /// Measure how fast a message comes back to its sender, with more and more clients
     Echo(Box<Command<EchoArgs>>),
@@ -84,7 +84,8 @@ impl<A: Typed> Command<A> {
         let bench = workload.bench(session.format, &session.watch.targets);
         let bench = bench.map_err(|mistake| Failure::Usage(mistake.to_string()))?;
         if session.live.is_wanted() && bench.is_interactive() {
-            let message = "--tui and --interactive both want the keys of the terminal; leave one of them out";
+            let message =
+                "--tui and --interactive both need the keyboard of the terminal; remove one of them";
             return Err(Failure::Usage(message.to_owned()));
         }
         run_local(async {

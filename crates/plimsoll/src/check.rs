@@ -1,4 +1,4 @@
-//! `plimsoll check`: what is wrong with the input of a run, without running it.
+//! `plimsoll check`: reports the mistakes in the input of a run, without running it.
 
 use std::{
     io::{self, Write as _},
@@ -22,10 +22,10 @@ Examples:
   plimsoll check chat.js                      a k6 script: its modules, options and functions
   plimsoll check broadcast.yml --format json  for programs
 
-All mistakes are told at once, each with its line, column and keys; the exit code is the one that
-the run would end with. A script ends at its first mistake.";
+All mistakes are reported at once, each with its line, column and keys. The exit code is that of the run.
+A script ends at its first mistake.";
 
-/// Say what is wrong with a wsdirector or Artillery file or a k6 script, without running it.
+/// Check a wsdirector file, an Artillery file or a k6 script without running it.
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Options {
@@ -35,10 +35,10 @@ pub(crate) struct Options {
     /// File format: k6, artillery or wsdirector. Default: detected.
     #[arg(long = "as", value_name = "TOOL")]
     dialect: Option<String>,
-    /// What :scale stands for in a wsdirector file.
+    /// Value of :scale in a wsdirector file.
     #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     scale: u32,
-    /// In place of the target of an Artillery file.
+    /// Target that replaces the target of an Artillery file.
     #[arg(long, short, value_name = "URL")]
     target: Option<String>,
     /// The environment of an Artillery file.
@@ -47,7 +47,7 @@ pub(crate) struct Options {
     /// Variables of an Artillery file, as JSON.
     #[arg(long, short, value_name = "JSON")]
     variables: Option<String>,
-    /// How to print what is wrong.
+    /// How to print the mistakes.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
     format: Format,
 }
@@ -131,7 +131,7 @@ impl Options {
     }
 }
 
-/// What a tool's input is called.
+/// The name of a tool's kind of input.
 fn kind(tool: &str) -> &'static str {
     match tool {
         "k6" => "script",

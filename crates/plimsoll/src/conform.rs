@@ -27,7 +27,7 @@ Examples:
 
 Exit codes: 0 no case failed, or all verdicts are as expected; 3 a case failed, or a verdict changed.";
 
-/// Test whether servers and clients do what the protocols demand, case by case.
+/// Test whether servers and clients follow the protocols, case by case.
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Options {

@@ -1,5 +1,4 @@
-//! `plimsoll status`, `pause`, `resume`, `scale` and `stats`: what a person tells and asks a run through its REST
-//! interface.
+//! `plimsoll status`, `pause`, `resume`, `scale` and `stats`: the client of a run's REST interface.
 
 use std::{
     io::{self, Write},
@@ -22,10 +21,10 @@ use crate::{
 /// The longest answer that is read. A metric has a few hundred bytes.
 const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
 
-/// How long a run may take to answer; it has little to do for it.
+/// The time limit of an answer. A run has little to do for it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Where the run is.
+/// The address of the run.
 #[derive(Debug, Args)]
 struct Connection {
     /// The run's --address.
@@ -36,7 +35,7 @@ struct Connection {
     json: bool,
 }
 
-/// Print how a run with --address is doing.
+/// Print the status of a run with --address.
 #[derive(Debug, Parser)]
 #[command(after_help = "Example:\n  plimsoll status --address localhost:6565")]
 pub(crate) struct StatusOptions {
@@ -44,14 +43,14 @@ pub(crate) struct StatusOptions {
     connection: Connection,
 }
 
-/// Let no iteration of an externally-controlled scenario begin.
+/// Pause an externally-controlled scenario: no new iteration starts.
 #[derive(Debug, Parser)]
 pub(crate) struct PauseOptions {
     #[command(flatten)]
     connection: Connection,
 }
 
-/// Start a run that waits with --paused, or let iterations begin again.
+/// Start a run that waits because of --paused, or resume a paused scenario.
 #[derive(Debug, Parser)]
 pub(crate) struct ResumeOptions {
     #[command(flatten)]
@@ -63,17 +62,17 @@ pub(crate) struct ResumeOptions {
 #[command(after_help = "Example:\n  plimsoll scale --vus 100 --max 200")]
 #[group(id = "numbers", required = true, multiple = true)]
 pub(crate) struct ScaleOptions {
-    /// Users that run iterations.
+    /// Number of active users.
     #[arg(long, short = 'u', value_name = "N", group = "numbers")]
     vus: Option<u32>,
-    /// Users that may run.
+    /// Largest number of users.
     #[arg(long, short, value_name = "N", group = "numbers")]
     max: Option<u32>,
     #[command(flatten)]
     connection: Connection,
 }
 
-/// Print the metrics of a run with --address so far.
+/// Print the current metrics of a run with --address.
 #[derive(Debug, Parser)]
 pub(crate) struct StatsOptions {
     #[command(flatten)]
@@ -161,13 +160,13 @@ fn host_and_port(text: &str) -> Result<String, String> {
 /// Why a run was not told or asked.
 #[derive(Debug, thiserror::Error)]
 enum ControllerError {
-    #[error("no run answers on {0}: {1}; start it with --address {0}")]
+    #[error("no run answers on {0}: {1}; start the run with --address {0}")]
     Unreachable(String, Box<dyn std::error::Error>),
-    #[error("the run refused ({0}): {1}")]
+    #[error("the run refused the request ({0}): {1}")]
     Refused(u16, String),
 }
 
-/// The code and the document of the answer; null when it has none.
+/// The status and the document of the answer; `None` without a document.
 async fn ask(
     address: &str,
     method: &str,

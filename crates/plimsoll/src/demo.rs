@@ -1,5 +1,5 @@
-//! `plimsoll demo`: the whole product in one command. A server in a process of its own, a chat in it, real
-//! users over real sockets, and a report that says what came of it.
+//! `plimsoll demo`: the whole product in one command. It starts a server with a chat as a separate process, connects
+//! users over real sockets, and reports the result.
 
 mod chat;
 mod room;
@@ -42,16 +42,16 @@ const EXAMPLES: &str = "\
 Examples:
   plimsoll demo                          200 users for 20 seconds
   plimsoll demo --users 1000 --time 60   more of them, for longer
-  plimsoll demo --keep                   and leave the server up, to look at it with other tools
-  plimsoll demo --ui                     a page with charts while it goes on; the chat is a click away
+  plimsoll demo --keep                   keep the server running, to inspect it with other tools
+  plimsoll demo --ui                     a page with charts during the run; the chat is one click away
   plimsoll demo --report demo.html       the page with charts in a file of your choice
-  plimsoll demo --format json            the figures for programs";
+  plimsoll demo --format json            the results for programs";
 
-/// Start a chat server, send it real users, and report how it went.
+/// Start a chat server, load it with users, and report the result.
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Options {
-    /// Users at the peak.
+    /// Number of users at the peak.
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     users: u32,
     /// Total length in seconds: ramps to 25 % of the users in the first third, to 100 % over the next half, then down to 0.
@@ -92,7 +92,8 @@ impl Options {
         }
     }
 
-    /// A third of the time up to a quarter of the users, more than half of it up to all, and then down to none.
+    /// The plan: a third of the time up to a quarter of the users, more than half of the time up to all users, and
+    /// then down to none.
     fn plan(&self) -> Result<Plan, Failure> {
         let time = f64::from(self.time);
         let stage = |share: f64, target| Stage {
@@ -113,7 +114,7 @@ impl Options {
 struct ChatTest<'a> {
     options: &'a Options,
     server: ServerProcess,
-    /// Of the server's page.
+    /// The URL of the server's page.
     page: String,
     plan: Plan,
     metrics: Metrics,
@@ -145,7 +146,7 @@ impl<'a> ChatTest<'a> {
         let Options { users, time, .. } = self.options;
         format!(
             "A chat server is up: {} (process {}).\nJoin the chat in a browser: {}\nUp to {users} users connect, \
-             subscribe, speak, wait for their own words and leave, for {time} s.\n\n",
+             subscribe, speak, wait for their own message and leave, for {time} s.\n\n",
             url(&self.server),
             self.server.pid(),
             self.page
@@ -212,7 +213,7 @@ impl EngineTest for ChatTest<'_> {
         if self.options.keep {
             writeln!(
                 io::stderr(),
-                "\nThe server stays up: {}. Stop it with: kill {}",
+                "\nThe server keeps running: {}. Stop it with: kill {}",
                 url(&self.server),
                 self.server.pid()
             )?;

@@ -1,4 +1,4 @@
-//! How a command ends: every exit code, in one place (documented in `docs/reference/exit-codes.md`).
+//! All exit codes, in one place (documented in `docs/reference/exit-codes.md`).
 
 use std::{
     error::Error,
@@ -13,7 +13,7 @@ use std::{
 /// The longest that an error text may take to be written.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How a command that ran to its end went.
+/// The status of a command that ran to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
     /// Exit code 0.
@@ -21,14 +21,14 @@ pub(crate) enum Status {
     /// Exit code 3: the run is complete, and something was lost, failed or below its threshold; or a comparison found a
     /// regression; or a case of a conformance suite failed, or changed.
     BadResult,
-    /// Exit code 4: a comparison does not know, or the load line is above what this program can put on the target.
+    /// Exit code 4: a comparison is undecided, or the load line is above the largest load of this program.
     CannotTell,
 }
 
 /// A command that could not be carried out, or a load test that did not end well.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Exit code 2: the command line asks for something impossible. (clap ends with 2 by itself as well.)
+    /// Exit code 2: the command line asks for something impossible. (clap also ends with 2.)
     Usage(String),
     /// Exit code 1: something outside failed.
     Runtime(Box<dyn Error>),
@@ -53,7 +53,7 @@ pub(crate) enum TestFailure {
     SetupTimedOut = 100,
     /// `teardown` took too long.
     TeardownTimedOut = 101,
-    /// It was stopped through the REST interface.
+    /// A client of the REST interface stopped the run.
     Stopped = 103,
     /// Options that cannot be.
     InvalidOptions = 104,
@@ -69,7 +69,7 @@ pub(crate) enum TestFailure {
     Panicked = 109,
     /// The script marked it as failed.
     MarkedFailed = 110,
-    /// There is no script at this place, or an output cannot begin.
+    /// The script does not exist, or an output cannot start.
     NoFile = 255,
 }
 
@@ -96,8 +96,8 @@ impl<E: Error + 'static> From<E> for Failure {
     }
 }
 
-/// Whether there was no room for what was written, in the system's words alone. Only standard output says no more; see
-/// [`Failure::is_end_of_reading`].
+/// Whether there was no room for the output, according to the system's error alone. Only standard output has no other
+/// message; see [`Failure::is_end_of_reading`].
 fn is_full(error: &io::Error) -> bool {
     let kind = error.kind();
     error.raw_os_error().is_some()
@@ -105,7 +105,7 @@ fn is_full(error: &io::Error) -> bool {
 }
 
 impl Failure {
-    /// The failure in other words. An error whose words stay as they are keeps its type.
+    /// The failure with an edited message. An error whose message does not change keeps its type.
     pub(crate) fn in_words(self, edit: impl Fn(&str) -> String) -> Self {
         match self {
             Self::Usage(message) => Self::Usage(edit(&message)),
@@ -122,7 +122,7 @@ impl Failure {
         }
     }
 
-    /// What went wrong, for people.
+    /// The message for people.
     pub(crate) fn message(&self) -> String {
         match self {
             Self::Usage(message) | Self::Test(_, message) => message.clone(),
@@ -133,15 +133,15 @@ impl Failure {
         }
     }
 
-    /// Whether what reads our output has enough of it, as `head` has. Whoever writes elsewhere says where, in words of its
-    /// own.
+    /// Whether the reader of our output has closed it, as `head` does. Errors of other files name the file in their
+    /// own message.
     fn is_end_of_reading(&self) -> bool {
         let Self::Runtime(error) = self else { return false };
         let error = error.downcast_ref::<io::Error>();
         error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// Says on stderr what went wrong.
+    /// Prints the message on stderr.
     pub(crate) fn report(self) -> ExitCode {
         let message = self.message();
         let code = match &self {
@@ -156,7 +156,8 @@ impl Failure {
     }
 }
 
-/// Writes to stderr, but does not wait for ever for a pipe that nobody drains. If nobody is told, the code remains.
+/// Writes to stderr, but does not wait forever for a pipe without a reader. The exit code tells the result in any
+/// case.
 fn say(text: String) {
     let (told, has_told) = mpsc::channel();
     let write = move || {

@@ -1,4 +1,4 @@
-//! The view of a run in the terminal: when there is one, what feeds it, and who takes its orders.
+//! The view of a run in the terminal: its condition, its data, and the receiver of its orders.
 
 use std::{
     fmt, io,
@@ -30,36 +30,36 @@ const LONG: Duration = Duration::from_secs(10);
 /// Whether there is a view.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct LiveFlags {
-    /// Show figures and charts in the terminal while the run goes on. Default: in a terminal of at least 100 columns and 24
-    /// lines, when the run is planned to last over 10 s.
+    /// Show figures and charts in the terminal during the run. Default: on, when the terminal has at least 100
+    /// columns and 24 lines and the run is planned to last over 10 s.
     #[arg(long, overrides_with = "no_tui", help_heading = "Progress and control")]
     tui: bool,
-    /// Show a plain progress instead.
+    /// Show plain progress instead.
     #[arg(long, overrides_with = "tui", help_heading = "Progress and control")]
     no_tui: bool,
 }
 
-/// What a view is about and where it goes.
+/// The subject and the place of a view.
 pub(crate) struct Setting<'a> {
     pub(crate) subject: Subject<'a>,
     pub(crate) control: Control,
     pub(crate) signals: Signals,
-    /// Who looks at the targets.
+    /// The readings of the watched targets; `None` without targets.
     pub(crate) sampling: Option<Arc<Sampling>>,
     pub(crate) screen: Arc<Screen<io::Stderr>>,
     /// Whether standard error is a terminal that can be drawn on.
     pub(crate) is_drawable: bool,
     pub(crate) is_quiet: bool,
     pub(crate) has_colour: bool,
-    /// Leaves out what no text shows.
+    /// Removes secrets from a text.
     pub(crate) redact: Box<dyn Fn(&str) -> String + Send>,
 }
 
-/// A view that goes on. Dropping it ends it and gives the terminal back.
+/// A view in progress. Dropping it ends it and gives the terminal back.
 pub(crate) struct Live {
     board: Arc<Mutex<Board>>,
     sampling: Option<Arc<Sampling>>,
-    /// Until it ends.
+    /// The view; `None` after its end.
     view: Option<View>,
     screen: Arc<Screen<io::Stderr>>,
 }
@@ -73,7 +73,7 @@ impl fmt::Debug for Live {
 }
 
 impl LiveFlags {
-    /// Whether somebody asked for a view.
+    /// Whether a flag asks for a view.
     pub(crate) fn is_wanted(self) -> bool {
         self.tui
     }
@@ -81,22 +81,22 @@ impl LiveFlags {
     /// Starts the view, if there is to be one.
     ///
     /// # Errors
-    /// When somebody asked for it and it cannot be.
+    /// When a flag asks for a view and the terminal cannot show it.
     pub(crate) fn start(self, setting: Setting<'_>) -> Result<Option<Live>, Failure> {
         if !self.wants(&setting) {
             return Ok(None);
         }
         if self.tui && !setting.is_drawable {
             return Err(Failure::Usage(
-                "--tui: standard error is no terminal that can be drawn on; leave --tui out, or run it in one (and \
-                 with a TERM other than dumb)"
+                "--tui: standard error is not a terminal with cursor control; remove --tui, or run it in a terminal \
+                 (with a TERM other than dumb)"
                     .to_owned(),
             ));
         }
         match Keys::open() {
             Ok(keys) => Live::start(keys, setting).map(Some),
             Err(reason) if self.tui => Err(Failure::Usage(format!(
-                "--tui: {reason}; leave --tui out, or run it in the foreground of a terminal"
+                "--tui: {reason}; remove --tui, or run it in the foreground of a terminal"
             ))),
             Err(_) => Ok(None),
         }
@@ -110,7 +110,7 @@ impl LiveFlags {
     }
 }
 
-/// Whether a scenario is planned to last long. One that only counts iterations may be over at once.
+/// Whether a scenario is planned to last long. A scenario that only counts iterations may end at once.
 fn is_long(plan: &Plan) -> bool {
     plan.scenarios.iter().any(|scenario| {
         let duration = match &scenario.executor {
@@ -155,7 +155,7 @@ impl Live {
 
     /// Takes in the state of the run.
     pub(crate) fn observe(&self, progress: &Progress<'_>) {
-        // A panic while somebody wrote leaves at worst a second that is half new.
+        // A panic during a write leaves at worst a second that is half new.
         let mut board = self.board.lock().unwrap_or_else(PoisonError::into_inner);
         let targets = self.sampling.iter().flat_map(|sampling| sampling.latest());
         board.observe(progress, targets);

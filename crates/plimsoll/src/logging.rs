@@ -37,16 +37,16 @@ const PAUSES: Pauses = Pauses {
 /// The longest that the process waits at its end for an output that takes nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How much the server says.
+/// The level of the server's log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogLevel {
-    /// What an operator must act on.
+    /// Problems that need action.
     Error,
-    /// What an operator should look at.
+    /// Problems that an operator should look at.
     Warn,
     /// Start, stop and other rare events.
     Info,
-    /// What clients do wrong.
+    /// Mistakes of clients.
     Debug,
     /// Everything.
     Trace,
@@ -64,7 +64,7 @@ impl From<LogLevel> for LevelFilter {
     }
 }
 
-/// How log lines are written.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
     /// For people; in colour on a terminal, unless `NO_COLOR` is set.
@@ -73,7 +73,7 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// The log of this process. Dropped, it waits until what was logged is written, but not for ever.
+/// The log of this process. When it is dropped, it waits for a limited time until all lines are written.
 #[derive(Debug)]
 pub(crate) struct Log(Arc<Queue>);
 
@@ -108,11 +108,11 @@ impl Drop for Log {
 /// A log file that reaches the limit of `ulimit -f` is one that is full: without a handler the signal ends the process.
 fn survive_limit_of_file_size() -> io::Result<()> {
     let exceeded = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
-    // Handled from now on for the life of the process, although nobody listens.
+    // Handled from now on for the life of the process, even without a receiver.
     signal(exceeded).map(drop)
 }
 
-/// The thread has a handle of its own: whoever writes to standard error otherwise does not wait for it.
+/// Starts the writing thread. The thread has its own handle, so other writers to standard error do not wait for it.
 fn start_writing(queue: Arc<Queue>, style: Style) -> io::Result<()> {
     let mut output = File::from(io::stderr().as_fd().try_clone_to_owned()?);
     let notice = style.notices();
@@ -132,7 +132,7 @@ fn log_panic(panic: &PanicHookInfo<'_>) {
     tracing::error!("A defect of this program, in thread {name}: {panic}{backtrace}");
 }
 
-/// What lines look like.
+/// The style of lines.
 #[derive(Debug, Clone, Copy)]
 struct Style {
     level: LevelFilter,
@@ -175,7 +175,7 @@ impl Style {
     }
 }
 
-/// Collects what is written.
+/// Collects the written bytes.
 #[derive(Debug, Default)]
 struct Buffer(Mutex<Vec<u8>>);
 

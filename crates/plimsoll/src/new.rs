@@ -22,20 +22,20 @@ Examples:
   plimsoll new --template wsdirector      test.yml: who speaks, and what the others must hear
   plimsoll new mine.js --template ours.js a copy of a script of your own";
 
-/// Write a load test to start from.
+/// Write a load test as a starting point.
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Options {
-    /// Where to write it [default: script.js, test.yml].
+    /// File to write [default: script.js, test.yml].
     #[arg(value_hint = ValueHint::FilePath)]
     file: Option<PathBuf>,
-    /// What to start from: minimal, protocol, cable, artillery, wsdirector, or a file of your own.
+    /// Template: minimal, protocol, cable, artillery, wsdirector, or a file of your own.
     #[arg(long, default_value = "minimal", value_name = "NAME|FILE")]
     template: String,
-    /// Write over a file that exists.
+    /// Overwrite an existing file.
     #[arg(long, short)]
     force: bool,
-    /// k6 names a project of its cloud with it.
+    /// Project in k6's cloud; not supported.
     #[arg(long, hide = true)]
     project_id: Option<String>,
 }
@@ -45,7 +45,7 @@ struct Template {
     name: &'static str,
     text: &'static str,
     file: &'static str,
-    /// What `plimsoll run` needs beside the file.
+    /// The flags that `plimsoll run` needs in addition to the file.
     flags: &'static str,
 }
 
@@ -103,7 +103,7 @@ impl Options {
     pub(crate) fn execute(self) -> Result<Status, Failure> {
         if self.project_id.is_some() {
             return Err(Failure::Usage(
-                "--project-id is for k6's cloud, which is not built; leave it out".to_owned(),
+                "--project-id is for k6's cloud, which is not supported; remove it".to_owned(),
             ));
         }
         let known = TEMPLATES.iter().find(|known| known.name == self.template);
@@ -126,15 +126,15 @@ impl Options {
         Ok(Status::Success)
     }
 
-    /// What is in a file of the user's own.
+    /// The content of the user's own file.
     fn copy(&self) -> Result<String, Failure> {
         let wanted = self.template.as_str();
         let names = TEMPLATES.map(|known| known.name).join(", ");
         let problem = match wanted {
-            "browser" => "there is no k6/browser here, so there is no such template".to_owned(),
+            "browser" => "k6/browser is not supported, so there is no such template".to_owned(),
             _ => match std::fs::read_to_string(wanted) {
                 Ok(script) => return Ok(script),
-                Err(error) => format!("it is no template, and as a file: {error}"),
+                Err(error) => format!("it is not a template, and it cannot be read as a file: {error}"),
             },
         };
         Err(Failure::Usage(format!(
@@ -148,7 +148,7 @@ fn refusal(path: &Path, error: &io::Error) -> Failure {
     let path = path.display();
     Failure::Usage(match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            format!("{path} exists; choose another name, or write over it with --force")
+            format!("{path} already exists; choose another name, or overwrite it with --force")
         }
         _ => match parent.filter(|folder| !folder.is_dir()) {
             Some(folder) => {

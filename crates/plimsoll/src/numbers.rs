@@ -1,5 +1,5 @@
-//! What is said of an argument that should be a number: which number was expected, in place of the words of Rust's and
-//! clap's parsers. One place for all commands, for variables and for keys of settings files.
+//! The message about an argument that should be a number. It names the expected number, in place of the words of
+//! Rust's and clap's parsers, for all commands, variables and keys of settings files.
 
 use std::{borrow::Cow, error::Error as _, num::ParseFloatError, num::ParseIntError};
 
@@ -9,13 +9,14 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
-/// Reads arguments, with [`explained`] mistakes. On wrong usage clap says what is wrong and ends the process with code 2.
+/// Reads arguments, with [`explained`] mistakes. On wrong usage clap prints the mistake and ends the process with
+/// code 2.
 pub(crate) fn parse<P: Parser>(arguments: impl IntoIterator<Item: Into<std::ffi::OsString> + Clone>) -> P {
     P::try_parse_from(arguments).unwrap_or_else(|error| explained(error, &P::command()).exit())
 }
 
-/// The same mistake, with the number that was expected, if it is one about a number of `program`, and without the user and
-/// password of a URL.
+/// The mistake with the expected number, if it is about a number of `program`, and without the user and password of a
+/// URL.
 pub(crate) fn explained(error: Error, program: &Command) -> Error {
     redacted(with_number(error, program), program)
 }
@@ -87,7 +88,7 @@ fn whole(range: Option<&str>) -> String {
     }
 }
 
-/// The range in what clap says of a number outside of it, in words.
+/// The range in clap's message about a number outside of it, in words.
 fn range_in(text: &str) -> Option<String> {
     let (_, range) = text.split_once(" is not in ")?;
     let (least, most) = range.split_once("..=")?;

@@ -1,4 +1,4 @@
-//! Where a run comes from, as its summary says it.
+//! The origin of a run, as its summary names it.
 
 use plimsoll_load::machine::Machine;
 use plimsoll_report::summary::{Kind, Origin};

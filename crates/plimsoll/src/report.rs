@@ -1,5 +1,4 @@
-//! Reports of runs: `--report` of the commands that make load, and `plimsoll report`, which makes them of what was
-//! written before.
+//! Reports of runs: `--report` of the load commands, and `plimsoll report`, which reads earlier results.
 
 use std::{
     io::{self, Write},
@@ -28,22 +27,22 @@ pub(crate) use self::{
 
 const EXAMPLES: &str = "\
 Examples:
-  plimsoll run chat.js --report chat.json          keep what a run came to
+  plimsoll run chat.js --report chat.json          keep the result of a run
   plimsoll report chat.json                        its page: chat.html
-  plimsoll report before.json after.json           both beside each other: comparison.html
-  plimsoll report before.json after.json --md      the same as a table for a pull request
+  plimsoll report before.json after.json           both side by side: comparison.html
+  plimsoll report before.json after.json --md      the comparison as a table for a pull request
   plimsoll report chat.json -o /srv/www/chat.html
 
 Exit codes of a comparison: 0 no significant difference, or improved; 3 regressed; 4 cannot tell.";
 
-/// Make a report of runs that were written with --report FILE.json: a page of one, or a comparison of several.
+/// Create a report from files of --report FILE.json: a page for one run, or a comparison of several runs.
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Options {
-    /// What --report FILE.json and --format json write. The first of several is what the others are compared with.
+    /// Files that --report FILE.json and --format json write. The first file is the baseline of a comparison.
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     files: Vec<PathBuf>,
-    /// Write to this file: a page (.html), data (.json) or a table (.md). Default: a page that is called like the first
+    /// Write to this file: a page (.html), data (.json) or a table (.md). Default: a page with the name of the first
     /// file, in the working directory.
     #[arg(long, short, value_name = "FILE", value_parser = ReportFile::parser(), value_hint = ValueHint::FilePath)]
     output: Option<ReportFile>,
@@ -66,7 +65,7 @@ enum Format {
     Json,
 }
 
-/// Runs of one comparison. Reason: nobody tells more lines apart in one chart.
+/// The largest number of runs in one comparison. Reason: readers cannot distinguish more lines in one chart.
 pub(crate) const MOST_RUNS: usize = 12;
 
 impl Options {
@@ -74,7 +73,7 @@ impl Options {
         if self.files.len() > MOST_RUNS {
             let n = self.files.len();
             return Err(Failure::Usage(format!(
-                "{n} runs are too many to look at; expected {MOST_RUNS} at the most"
+                "{n} runs are too many for one page; expected at most {MOST_RUNS}"
             )));
         }
         let read = |path: &PathBuf| read(path, surroundings);
@@ -121,7 +120,7 @@ fn read(path: &Path, surroundings: &Surroundings<'_>) -> Result<Summary, Failure
     Summary::read(&text).map_err(|error| Failure::Usage(format!("{name} {error}")))
 }
 
-/// In the working directory: like the file that one run was read from.
+/// The default file in the working directory: the name of the file with the first run.
 fn default_name(files: &[PathBuf]) -> PathBuf {
     match files {
         [one] => Path::new(one.file_stem().unwrap_or("report".as_ref())).with_added_extension("html"),

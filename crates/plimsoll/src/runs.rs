@@ -33,15 +33,15 @@ const EXAMPLES: &str = "\
 Examples:
   plimsoll runs list                        the newest runs
   plimsoll runs show latest                 the summary of the newest one
-  plimsoll runs compare latest~1 latest     is it better than the one before?
-  plimsoll runs tag latest main             a name for it; several runs may bear the same
+  plimsoll runs compare latest~1 latest     is it better than the run before?
+  plimsoll runs tag latest main             tag a run; several runs may have the same tag
   plimsoll runs compare --baseline main latest
   plimsoll runs rm --older-than 30d
 
-Runs are named by the beginning of their id, by a tag, or as latest, latest~1, latest~2 and so on.
-They are kept in $PLIMSOLL_DATA_DIR, or else in $XDG_DATA_HOME/plimsoll or ~/.local/share/plimsoll.";
+Name a run by the beginning of its id, by a tag, or as latest, latest~1, latest~2 and so on.
+Runs are saved in $PLIMSOLL_DATA_DIR, or else in $XDG_DATA_HOME/plimsoll or ~/.local/share/plimsoll.";
 
-/// Look at runs that were kept, and compare them.
+/// Show saved runs, and compare them.
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Options {
@@ -72,7 +72,7 @@ impl Options {
     }
 }
 
-/// Where runs are kept.
+/// The folder of saved runs.
 ///
 /// # Errors
 /// When there is no such place.
@@ -85,7 +85,7 @@ fn history(surroundings: &Surroundings<'_>) -> Result<History, Failure> {
     let folder = place::folder(surroundings)?;
     History::open_existing(&folder)?.ok_or_else(|| {
         let message = format!(
-            "no run has been kept in {} yet; every load command keeps its run there, for example: plimsoll demo",
+            "there are no runs in {} yet; every load command saves its run there, for example: plimsoll demo",
             folder.display()
         );
         Failure::Runtime(message.into())

@@ -1,4 +1,4 @@
-//! The runtime of a command: one thread, on which local tasks may be spawned.
+//! The runtime of a command: one thread that runs local tasks.
 
 use tokio::runtime::{Builder, LocalOptions};
 

@@ -1,4 +1,4 @@
-//! `plimsoll schema`: what editors need to know of scenario files, and programs of summaries.
+//! `plimsoll schema`: prints the schemas of scenario files for editors, and of summaries for programs.
 
 use std::io::{self, Write};
 
@@ -14,13 +14,13 @@ Example:
 and as the first line of a scenario:
   # yaml-language-server: $schema=wsdirector.schema.json
 
-Editors that know JSON Schema (draft 7) then complete keys, say what they mean, and mark mistakes.";
+Editors that support JSON Schema (draft 7) then complete keys, explain them, and mark mistakes.";
 
 /// Print the JSON Schema of scenario files, for editors, or of summaries.
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Options {
-    /// Whose files; `summary` is what --format json and --report FILE.json write.
+    /// Kind of file; `summary` is the format of --format json and --report FILE.json.
     #[arg(value_name = "TOOL")]
     tool: Tool,
 }

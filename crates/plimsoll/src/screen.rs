@@ -1,4 +1,4 @@
-//! Standard error while a run goes on: log lines that stay, and below them a block that is drawn anew.
+//! Standard error during a run: permanent log lines, and below them a block that is redrawn.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -18,7 +18,7 @@ pub(crate) struct Screen<W> {
 #[derive(Debug)]
 struct Inner<W> {
     output: W,
-    /// Empty when none is drawn.
+    /// The current block; empty when none is drawn.
     block: String,
 }
 
@@ -56,7 +56,7 @@ impl<W: Write> Screen<W> {
         self.change(|inner| [&inner.erasing((self.columns)()), lines, &inner.block].concat());
     }
 
-    /// Does what writes elsewhere, perhaps to the same terminal: the block is gone meanwhile.
+    /// Removes the block while `write` writes elsewhere, perhaps to the same terminal.
     pub(crate) fn beside<T>(&self, write: impl FnOnce() -> T) -> T {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let erasing = inner.erasing((self.columns)());
@@ -68,7 +68,7 @@ impl<W: Write> Screen<W> {
     }
 
     fn change(&self, change: impl FnOnce(&mut Inner<W>) -> String) {
-        // A panic while somebody wrote has left no half state that matters here.
+        // A panic during a write has left no half state that matters here.
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let text = change(&mut inner);
         inner.write(&text);
@@ -77,7 +77,7 @@ impl<W: Write> Screen<W> {
 
 impl<W: Write> Inner<W> {
     fn write(&mut self, text: &str) {
-        // In one piece, so that a terminal does not flicker. If the output is closed, nobody watches.
+        // In one piece, so that a terminal does not flicker. A closed output has no reader, so the error is ignored.
         let _nobody_reads = self
             .output
             .write_all(text.as_bytes())

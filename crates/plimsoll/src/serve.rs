@@ -52,21 +52,21 @@ use crate::{
     logging::{Log, LogFormat, LogLevel},
 };
 
-/// Open files that are not clients: listeners, event queues, standard streams, refusals under way.
+/// The number of open files that are not clients: listeners, event queues, standard streams, refusals in progress.
 const RESERVED_FILES: u64 = 64;
 
 /// The longest name of a server, as host names have it (RFC 1035 §2.3.4).
 const MAX_NODE_NAME_BYTES: usize = 255;
 
-/// The largest --max_message_size, in bytes: what is held for one client is counted in 32 bits.
+/// The largest --max_message_size in bytes. Reason: the memory of a client is counted in 32 bits.
 const MAX_MESSAGE_SIZE: i64 = 256 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
   plimsoll serve                                   for a Rails application with AnyCable's RPC on localhost:50051
-  plimsoll serve --rpc_host app:50051              the same on another host
+  plimsoll serve --rpc_host app:50051              a Rails application on another host
   plimsoll serve --app benchmark                   an application for load tests on ws://localhost:8080/cable
-  plimsoll serve --app chat --port 3334            a chat room for everybody with a cookie uid=<name>/<id>
+  plimsoll serve --app chat --port 3334            a chat room for all clients with a cookie uid=<name>/<id>
   plimsoll serve --rpc_host http://app/_anycable   an application with AnyCable's RPC over HTTP
   plimsoll serve --broadcast_key secret            backends broadcast with POST /_broadcast on the same port
   plimsoll serve --broadcast_adapter http,redisx   backends broadcast through a Redis stream, too
@@ -88,23 +88,24 @@ pub(crate) struct Options {
     /// Host name or address to listen on. 0.0.0.0 listens on all addresses.
     #[arg(long, default_value = "localhost")]
     host: String,
-    /// Port to listen on; 0 takes a free one.
+    /// Port to listen on; 0 takes a free port.
     #[arg(long, default_value_t = 8080)]
     port: u16,
-    /// Path of the cable endpoint, also /ws/* and /{tenant}/cable; several with commas.
+    /// Paths of the cable endpoint, for example /cable, /ws/* or /{tenant}/cable; comma-separated.
     #[arg(long, default_value = "/cable", value_delimiter = ',')]
     path: Vec<PathPattern>,
-    /// Path that answers 200 while the server lives.
+    /// Path that answers 200 while the server runs.
     #[arg(long, default_value = "/health", value_parser = absolute_path)]
     health_path: String,
-    /// Name of this server in the first line of its log, and the beginning of its name in the group of --redisx_group.
-    /// Default: plimsoll and the number of the process.
+    /// Name of this server in the first line of its log, and prefix of its name in the group of --redisx_group.
+    /// Default: plimsoll and the process id.
     #[arg(long, value_name = "NAME", value_parser = node_name)]
     node_id: Option<String>,
-    /// An embedded application that decides about connections and channels, instead of one over RPC.
+    /// Embedded application that decides about connections and channels, instead of an application over RPC.
     #[arg(long, value_enum, conflicts_with = "norpc")]
     app: Option<App>,
-    /// Most connections at the same time; more are answered 503. 0: as many as the open-file limit allows.
+    /// Largest number of concurrent connections; further ones are answered 503. 0: as many as the open-file limit
+    /// allows.
     #[arg(long, default_value_t = 0)]
     max_conn: u64,
     /// Seconds between pings.
@@ -113,12 +114,12 @@ pub(crate) struct Options {
     /// Largest message that a client may send, in bytes.
     #[arg(long, default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(1..=MAX_MESSAGE_SIZE))]
     max_message_size: u32,
-    /// Bytes of memory that one client may occupy while it does not read; beyond it the client is disconnected (too_slow).
+    /// Largest memory of one client that does not read, in bytes; a client above it is disconnected (too_slow).
     #[arg(long, default_value_t = 1_048_576)]
     ws_max_pending_size: usize,
     #[command(flatten)]
     memory: MemoryOptions,
-    /// Milliseconds that a client has to send its request.
+    /// Time limit for a client to send its request, in milliseconds.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     handshake_timeout_ms: u64,
     /// Compress messages for clients that offer permessage-deflate.
@@ -127,7 +128,7 @@ pub(crate) struct Options {
     /// Do not send a welcome text on /echo.
     #[arg(long)]
     no_welcome: bool,
-    /// Threads that serve clients; each has its own share of them. Default: one per core.
+    /// Number of threads that serve clients; each thread has its own clients. Default: one per core.
     #[arg(long)]
     shards: Option<NonZeroUsize>,
     /// How much to log.
@@ -136,16 +137,17 @@ pub(crate) struct Options {
     /// How log lines are written: for people, or as one JSON object per line.
     #[arg(long, value_enum, default_value_t = LogFormat::Text)]
     log_format: LogFormat,
-    /// Log what clients do wrong, too; the same as --log_level debug.
+    /// Also log mistakes of clients, like --log_level debug.
     #[arg(long)]
     debug: bool,
-    /// Settings file. Default: plimsoll.toml, anycable.toml or /etc/anycable/anycable.toml, where it exists.
+    /// Settings file. Default: the first existing one of plimsoll.toml, anycable.toml and
+    /// /etc/anycable/anycable.toml.
     #[arg(long, value_name = "FILE", conflicts_with = "ignore_config_path")]
     config_path: Option<PathBuf>,
     /// Read no settings file.
     #[arg(long)]
     ignore_config_path: bool,
-    /// Print all settings as a settings file, with where each comes from, and end. Secrets are left out.
+    /// Print all settings as a settings file, with the source of each, and exit. Secrets are omitted.
     #[arg(long)]
     print_config: bool,
     /// Print one JSON line on stdout when clients can connect: {"event":"listening","address":…,"pid":…}.
@@ -182,12 +184,12 @@ enum App {
     Benchmark,
     /// ChatChannel: rooms, with cookie uid=<name>/<id>.
     Chat,
-    /// No channels: on every path each message comes back, whatever it is, for tests of WebSocket clients.
+    /// No channels: every path echoes all messages, for tests of WebSocket clients.
     Echo,
 }
 
 impl Options {
-    /// `warnings` are what was found while the settings were read.
+    /// Runs the server. `warnings` come from reading the settings.
     pub(crate) fn execute(self, warnings: &[String]) -> Result<Status, Failure> {
         let registry = Registry::default();
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -264,15 +266,15 @@ impl Options {
         Ok(Status::Success)
     }
 
-    /// What decides when there is no embedded application.
+    /// The remote application, without an embedded one.
     fn remote_application(&self, config: &Config) -> Result<Arc<dyn Application>, Failure> {
         if self.has_no_application() || self.embedded().is_some() {
             return Ok(Arc::new(NoApplication));
         }
         if self.remote.gets_cookies() && config.allowed_origins.is_empty() {
             tracing::warn!(
-                "The application gets the cookies of browsers, and pages of every site may connect with them (cross-site \
-                 WebSocket hijacking). Name the hosts of your own pages with --allowed_origins."
+                "The application gets the cookies of browsers, and pages of every site may connect with them \
+                 (cross-site WebSocket hijacking). List the hosts of your own pages in --allowed_origins."
             );
         }
         self.remote
@@ -327,8 +329,8 @@ impl Options {
         })
     }
 
-    /// The page for operators is where the metrics are: who gave these a port of their own does not want clients to see
-    /// how the server is.
+    /// The page for operators, next to the metrics: operators who give these a separate port do not want clients to
+    /// see the state of the server.
     fn admin_page(&self) -> Option<AdminPage> {
         Some(AdminPage {
             secret: self.secrets.admin_secret()?.to_owned(),
@@ -341,7 +343,7 @@ impl Options {
         self.shards.unwrap_or(n_cores).get()
     }
 
-    /// Whether nobody is asked about clients.
+    /// Whether there is no application to ask about clients.
     fn has_no_application(&self) -> bool {
         self.identification.norpc || self.remote.is_none()
     }
@@ -356,8 +358,8 @@ impl Options {
         matches!(self.embedded(), Some(App::Echo))
     }
 
-    /// How broadcasts are taken over HTTP. An embedded application has no backend, so they are only taken when a flag says
-    /// so; otherwise a second one on this machine could not have its port.
+    /// The configuration of broadcasts over HTTP. An embedded application has no backend, so a flag must switch them
+    /// on; otherwise a second server on this machine could not have its port.
     fn broadcasts(&self, addresses: &[SocketAddr]) -> Result<Option<Broadcasts>, Failure> {
         let is_public = self.identification.is_public();
         let key = self.secrets.broadcast_key(is_public);
@@ -405,11 +407,11 @@ fn absolute_path(text: &str) -> Result<String, String> {
     if text.starts_with('/') {
         Ok(text.to_owned())
     } else {
-        Err(format!("a path begins with a slash, for example /{text}"))
+        Err(format!("a path must begin with a slash, for example /{text}"))
     }
 }
 
-/// It becomes a part of names and of lines, so it is one word.
+/// A node name. It becomes a part of names and of lines, so it is one word.
 fn node_name(text: &str) -> Result<String, String> {
     let is_word = text.len() <= MAX_NODE_NAME_BYTES && text.bytes().all(|byte| byte.is_ascii_graphic());
     if is_word {
@@ -423,7 +425,7 @@ fn node_name(text: &str) -> Result<String, String> {
 
 fn hurried(reason: &str) -> Failure {
     Failure::Runtime(
-        format!("ended at once because of a second signal, {reason}, before everything had stopped").into(),
+        format!("ended at once because of a second signal, {reason}, before the server had stopped").into(),
     )
 }
 
@@ -469,8 +471,8 @@ fn log_start(config: &Config, open_files: &OpenFileLimit, ports: &Ports, node_id
     }
 }
 
-/// One line for programs that started this one. A program that does not take it does not stop the server: the line is
-/// written by a thread of its own, which a full pipe may block, and an error is a warning.
+/// Writes one line for programs that started this one. A program that does not read it cannot stop the server: a
+/// separate thread writes the line, because a full pipe may block it, and an error is only a warning.
 fn announce(addresses: &[SocketAddr]) -> io::Result<()> {
     let line = serde_json::json!({
         "event": "listening",
@@ -481,7 +483,7 @@ fn announce(addresses: &[SocketAddr]) -> io::Result<()> {
     thread.spawn(move || {
         let mut stdout = io::stdout();
         if let Err(error) = writeln!(stdout, "{line}").and_then(|()| stdout.flush()) {
-            tracing::warn!(%error, "The announcement cannot be written to stdout; the server serves without it.");
+            tracing::warn!(%error, "Cannot write the announcement to stdout; the server runs without it.");
         }
     })?;
     Ok(())

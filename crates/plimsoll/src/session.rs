@@ -1,4 +1,4 @@
-//! One load test from its first line on standard error to its exit code: everything that all load tests have in common. The
+//! One load test from its first line on standard error to its exit code: the common part of all load tests. The
 //! differences are in [`LoadTest`].
 
 mod basis;
@@ -59,7 +59,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Beginning<'a> {
     pub(crate) log: LogSettings<'a>,
-    /// Where samples go when no flag says it.
+    /// The outputs of samples when no flag names one.
     pub(crate) outputs: &'a [String],
     /// The texts that nothing shows. It may learn more while the test is read.
     pub(crate) redaction: Redaction,
@@ -68,7 +68,7 @@ pub(crate) struct Beginning<'a> {
 }
 
 impl Beginning<'static> {
-    /// The beginning of a test that knows no secrets and has no settings of its own for this.
+    /// The beginning of a test without secrets and without its own settings.
     pub(crate) fn plain(is_verbose: bool) -> Self {
         Self {
             log: LogSettings::plain(is_verbose),
@@ -143,7 +143,7 @@ impl<'a> Session<'a> {
         outcome.map_err(|failure| failure.in_words(|text| redaction.redact(text).into_owned()))
     }
 
-    /// Runs a test beside everyone who may end it at once or ask how it is doing.
+    /// Runs a test together with the sources of orders and questions.
     async fn conduct<T: LoadTest>(self, test: T) -> Result<Status, Failure> {
         let signals = Signals::listen()?;
         let control = Control::of(test.subject().plan);
@@ -178,7 +178,7 @@ impl<'a> Session<'a> {
         let Some(address) = &self.flags.address else {
             if subject.plan.paused {
                 return Err(Failure::Usage(
-                    "a run that is paused waits for `plimsoll resume`, which needs --address, for example \
+                    "--paused waits for `plimsoll resume`, which needs --address, for example \
                      --address localhost:6565"
                         .to_owned(),
                 ));
@@ -319,7 +319,7 @@ struct Setting<'a> {
     sampling: Option<&'a Arc<Sampling>>,
 }
 
-/// The style of what goes to `output`.
+/// The style of text for `output`.
 pub(crate) fn style(flags: &SessionFlags, output: &impl io::IsTerminal) -> Style {
     basis::style(output, flags.no_color)
 }
@@ -332,7 +332,7 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     print_bytes(text.as_bytes())
 }
 
-/// Prints a result that may be something else than text.
+/// Prints a result that may not be text.
 ///
 /// # Errors
 /// The result cannot be written; the error names standard output.

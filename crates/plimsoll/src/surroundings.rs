@@ -37,7 +37,7 @@ impl Surroundings<'_> {
 /// All of a text.
 ///
 /// # Errors
-/// When it cannot be read, is no UTF-8, or has more than 256 MiB.
+/// When it cannot be read, is not UTF-8, or has more than 256 MiB.
 pub(crate) fn read_text(file: impl Read) -> io::Result<String> {
     let mut bytes = Vec::new();
     let n_read = file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
@@ -48,7 +48,7 @@ pub(crate) fn read_text(file: impl Read) -> io::Result<String> {
         let problem = match error.as_bytes() {
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "it is UTF-16; save it as UTF-8".to_owned(),
             _ => format!(
-                "it is no text in UTF-8: byte {} belongs to no character",
+                "it is not text in UTF-8: byte {} belongs to no character",
                 error.utf8_error().valid_up_to() + 1
             ),
         };
@@ -73,7 +73,7 @@ mod tests {
         check(b"\xff\xfea\0", Err("it is UTF-16; save it as UTF-8"));
         check(
             b"ab\xe4c",
-            Err("it is no text in UTF-8: byte 3 belongs to no character"),
+            Err("it is not text in UTF-8: byte 3 belongs to no character"),
         );
         let endless = read_text(io::repeat(b'a')).unwrap_err();
         assert_eq!(endless.to_string(), "it is longer than 256 MiB");

@@ -24,18 +24,18 @@ mod serving;
 
 const EXAMPLES: &str = "\
 Examples:
-  plimsoll ui                                 prints the address of the page; Ctrl-C ends it
+  plimsoll ui                                 prints the address of the page; Ctrl-C stops it
   plimsoll ui --port 5665                     always on the same port
   PLIMSOLL_DATA_DIR=/mnt/ci/runs plimsoll ui  the runs of another folder
 
-The page is for browsers of this machine. From elsewhere: ssh -L 5665:localhost:5665 HOST, and then
-the address that `plimsoll ui --port 5665` printed there.";
+The page works only in browsers on this machine. From another machine: ssh -L 5665:localhost:5665 HOST, and then
+open the address that `plimsoll ui --port 5665` printed there.";
 
 /// Pages that are made at the same time; others wait. Reason: one person looks at one, and a comparison of twelve large runs
 /// takes a hundred megabytes.
 const MAX_PAGES: usize = 2;
 
-/// Show the runs of this machine in a browser: list, filter, open and compare them.
+/// Show the saved runs of this machine in a browser: list, filter, open and compare them.
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Options {

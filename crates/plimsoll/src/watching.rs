@@ -13,8 +13,8 @@ use self::page::Page;
 /// What is watched beside the load.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct WatchArgs {
-    /// Also measure what the target costs, second by second: a process id, :PORT that it listens on, cgroup:PATH, or its
-    /// metrics, http://HOST/metrics#NAME,START*; with NAME= before it, it has that name; may be given several times
+    /// Also measure the target's resource use, second by second: a process id, :PORT that it listens on, cgroup:PATH,
+    /// or its metrics, http://HOST/metrics#NAME,START*; with an optional NAME= in front; may be given several times
     #[arg(long = "watch", value_name = "TARGET")]
     pub(crate) targets: Vec<Target>,
 }
@@ -43,7 +43,7 @@ pub(crate) fn tell_ended(targets: &[summary::Target]) {
     for target in targets {
         if let Some(ended) = &target.ended {
             tracing::warn!(
-                "{} ({}), which was watched, ended after {:.1} s: {}",
+                "the watch target {} ({}) ended after {:.1} s: {}",
                 target.name,
                 target.what,
                 ended.seconds,

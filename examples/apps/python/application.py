@@ -1,4 +1,4 @@
-"""What the chat decides, without a word about HTTP: who may connect, what a subscription hears, what an action does."""
+"""The decisions of the chat, without HTTP: who may connect, what a subscription hears, what an action does."""
 
 import json
 
@@ -12,7 +12,7 @@ class Chat:
         self.broadcaster = broadcaster
 
     def connect(self, cookies, sid):
-        """Lets in whoever has a cookie `uid=<name>/<id>`. The identifiers come back with every later call."""
+        """Accepts clients with a cookie `uid=<name>/<id>`. The identifiers come back with every later call."""
         user = sign_in(cookies)
         if user is None:
             refusal = {"type": "disconnect", "reason": "unauthorized", "reconnect": False}

@@ -35,7 +35,7 @@ class Handler(BaseHTTPRequestHandler):
             f"{PATH}/command": self.answer_command,
             f"{PATH}/disconnect": lambda _request: {"status": SUCCESS},
         }
-        # Read also what is refused: the next request of this connection comes after it.
+        # Refused bodies are read, too: the next request of this connection comes after it.
         body = self.read_body()
         if body is None:
             return

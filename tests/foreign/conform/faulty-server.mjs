@@ -44,7 +44,7 @@ export const FAULTS = {
   "any-version": "opens a WebSocket for version 8",
   "no-version-list": "refuses version 8 without its own",
   "any-key": "opens a WebSocket for a short key",
-  "chooses-protocol": "chooses a sub-protocol that nobody offered",
+  "chooses-protocol": "chooses a sub-protocol that was not offered",
   "bad-offer": "accepts an offer with an unknown parameter",
   "keeps-escapes": "takes a value in quotes with its escapes",
   "body-is-frames": "takes the body of a request for frames",
@@ -162,7 +162,7 @@ class Peer {
     return agreed;
   }
 
-  /** A parameter's name and its value, out of quotes and without escapes; null when one of them is no token. */
+  /** A parameter's name and its value, out of quotes and without escapes; null when one of them is not a token. */
   #parameter(text) {
     const found = /^([^\s="]+)(?:[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s"]+)))?$/.exec(text);
     if (!found) return null;

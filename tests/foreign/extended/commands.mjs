@@ -11,7 +11,7 @@ const json = JSON.stringify;
 export const COMMANDS = {
   async subscribe(connection, identifier, { history, presence }) {
     if (typeof identifier !== "string") throw new Error("an identifier is a string");
-    if (connection.subscriptions.has(identifier)) throw new Error(`${identifier} is subscribed already`);
+    if (connection.subscriptions.has(identifier)) throw new Error(`${identifier} is already subscribed`);
     const subscription = { streams: new Set(), istate: {} };
     const reply = await connection.command("subscribe", identifier, subscription);
     const isSubscribed = reply.status === SUCCESS;

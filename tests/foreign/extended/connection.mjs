@@ -149,7 +149,7 @@ export class Connection {
 
   /** The stream that a subscription is present on. */
   present({ istate }) {
-    if (!istate[PRESENCE]) throw new Error("the channel does not keep who is there");
+    if (!istate[PRESENCE]) throw new Error("the channel does not support presence");
     return istate[PRESENCE];
   }
 
@@ -171,7 +171,7 @@ export class Connection {
     this.save();
   }
 
-  /** Nothing more comes from the client: its session and whom it is present as stay for a while. */
+  /** Nothing more comes from the client: its session and its presence stay for a while. */
   lose() {
     this.server.presence.lose(this.sid);
     this.server.sessions.touch(this.sid);
@@ -212,7 +212,7 @@ function previous(request) {
   return request.headers["x-anycable-restore-sid"] ?? query.get("sid");
 }
 
-/** What is no JSON ends the connection. */
+/** What is not JSON ends the connection. */
 function parsed(text, socket) {
   try {
     return JSON.parse(text) ?? {};

@@ -1,17 +1,17 @@
-// Who is there, stream by stream. Somebody is there while one of their sessions is: joins of further ones are silent, and
-// only the last one leaves.
+// Presence, stream by stream. A user is present while one of the user's sessions is: joins of further ones are silent,
+// and only the last one leaves.
 
 export class Presence {
   /** By stream, by presence id: what is told of it, and its sessions with the time at which a lost one expires. */
   #streams = new Map();
   #ttl_ms;
 
-  /** The seconds for which somebody stays whose connection is lost. */
+  /** The time in seconds for which a user stays present after a lost connection. */
   constructor({ presence_ttl }) {
     this.#ttl_ms = presence_ttl * 1000;
   }
 
-  /** The event to tell, or none; an error where the session is there as somebody else. */
+  /** The event to announce, if any; an error if the session is present as another user. */
   join(stream, sid, { id, info }) {
     const members = this.#streams.get(stream) ?? new Map();
     this.#streams.set(stream, members);

@@ -1,6 +1,6 @@
 // A server of AnyCable's extended protocol that keeps everything in memory: history, sessions and presence.
 //
-// It is here so that the cases of `plimsoll conform cable` about these have somebody to judge, and does nothing for
+// It exists so that the cases of `plimsoll conform cable` about these features have a target, and does nothing for
 // speed. It is made of parts, so that tests can put one with a fault in the place of a right one.
 
 import http from "node:http";

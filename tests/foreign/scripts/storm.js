@@ -17,7 +17,7 @@ export const options = {
   scenarios: { storm: { executor: "per-vu-iterations", vus: USERS, iterations: 1 } },
 };
 
-/** Waits until all users listen: everybody says "here" until it has heard all, and once more for who came last. */
+/** Waits until all users listen: each says "here" until it has heard all, and once more for the last one. */
 function callTheRoll(channel, present) {
   const here = () => channel.perform("broadcast", { payload: { here: __VU } });
   while (present.size < USERS) {

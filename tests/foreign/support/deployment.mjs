@@ -31,7 +31,7 @@ function fillIn(expr, variables) {
   });
 }
 
-/** The metrics that a PromQL expression names: its words that are no functions, keywords, labels or texts. */
+/** The metrics that a PromQL expression names: its words that are not functions, keywords, labels or texts. */
 export function metricsOf(expr) {
   const named = [...expr.matchAll(/__name__="([^"]+)"/g)].map(([, name]) => name);
   const bare = expr

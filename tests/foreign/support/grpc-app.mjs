@@ -40,7 +40,7 @@ export class GrpcApp extends RpcApp {
     });
   }
 
-  /** Ends at once, calls under way included. */
+  /** Ends at once, calls in progress included. */
   kill() {
     this.#server.forceShutdown();
   }

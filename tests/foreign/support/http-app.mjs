@@ -7,7 +7,7 @@ import { METHODS, RpcApp } from "./rpc-app.mjs";
 
 const STATUSES = { ERROR: 0, SUCCESS: 1, FAILURE: 2 };
 
-/** An answer that is no reply, for habits to throw. */
+/** An answer that is not a reply, for habits to throw. */
 export const httpAnswer = (status, body = "", headers = {}) => Object.assign(new Error(body), { status, headers });
 
 /** Options: `tls: { key, cert }` in PEM. */
@@ -31,7 +31,7 @@ export class HttpApp extends RpcApp {
     this.#port = this.#server.address().port;
   }
 
-  /** Ends at once, calls under way included. */
+  /** Ends at once, calls in progress included. */
   kill() {
     this.#server.close();
     this.#server.closeAllConnections();

@@ -40,7 +40,7 @@ export function file(t) {
   return { surroundings: { stderr: open(t, path, "a") }, breakDown() {}, text: () => readFileSync(path, "utf8") };
 }
 
-/** ENOSPC from the beginning, for ever. */
+/** ENOSPC from the beginning, forever. */
 export function fullDevice(t) {
   return { surroundings: { stderr: open(t, "/dev/full", "a") }, breakDown() {} };
 }
@@ -63,7 +63,7 @@ function fill(fd, text) {
   }
 }
 
-/** EPIPE from the beginning, for ever. */
+/** EPIPE from the beginning, forever. */
 export function closedPipe(t) {
   const { reading, writing } = pipe(t);
   closeSync(reading);

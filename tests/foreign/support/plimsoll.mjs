@@ -21,11 +21,11 @@ const COMMAND_PATIENCE_MS = 90_000;
 const running = new Set();
 process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 
-/** Runs are kept here, and not among those of whoever runs the tests. */
+/** Runs are saved here, and not among those of the developer. */
 const DATA = mkdtempSync(join(tmpdir(), "plimsoll-data-"));
 process.on("exit", () => rmSync(DATA, { recursive: true, force: true }));
 
-/** What this machine's environment says about servers and load tests is no part of a test. */
+/** What this machine's environment says about servers and load tests is not part of a test. */
 export const ENVIRONMENT = {
   ...Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(PLIMSOLL_.*|ANYCABLE_.*|K6_.*|PORT|REDIS_URL)$/.test(name)),
@@ -121,8 +121,8 @@ export class Server {
   }
 
   /**
-   * The same in an environment: `{ env, cwd }`. With `{ stderr }`, an open file, the log goes there. A server of which nobody
-   * says who its application is has the one for load tests; with `app: null`, it has what the program makes of that.
+   * The same in an environment: `{ env, cwd }`. With `{ stderr }`, an open file, the log goes there. Without a
+   * choice of the test, a server has the application for load tests; with `app: null`, it has the program's default.
    */
   static async startIn(surroundings = {}, ...args) {
     const server = new Server();

@@ -17,7 +17,7 @@ export function isAlive(pid) {
 }
 
 /**
- * What `look` returns, or resolves to, as soon as that is something; /proc tells nobody when it changes, so it is looked
+ * What `look` returns, or resolves to, as soon as that is something; /proc does not announce changes, so it is looked
  * at often.
  */
 export function eventually(look, what, patienceMs = PATIENCE_MS) {

@@ -90,7 +90,7 @@ export class Prometheus {
     return data;
   }
 
-  /** Asks until the query finds one series with this value; Prometheus tells nobody when it has scraped. */
+  /** Asks until the query finds one series with this value; Prometheus does not announce its scrapes. */
   eventuallyIs(query, expected) {
     return eventually(async () => {
       const [series] = await this.query(query);

@@ -21,13 +21,13 @@ export interface Line {
     area?: boolean;
     /** Draw points and no line. */
     points?: boolean;
-    /** Never draw its points: it is no measurement. */
+    /** Never draw its points: it is not a measurement. */
     bare?: boolean;
     /** A line of the surface's colour around it, for what lies on a heatmap. */
     halo?: boolean;
-    /** What the legend says when nobody points at the chart: the figure of the whole run. */
+    /** The figure of the whole run, which the legend shows while the pointer is elsewhere. */
     total?: string;
-    /** Draw the line across intervals in which nobody looked. */
+    /** Whether to draw the line across intervals without a reading. */
     spans?: boolean;
     /** Begin without it. */
     hidden?: boolean;
@@ -79,7 +79,7 @@ export class Chart {
             class: "canvas",
             tabindex: 0,
             role: "img",
-            "aria-label": `Chart: ${spec.title}. Arrow keys read values; the table below has the same numbers.`,
+            "aria-label": `Chart: ${spec.title}. The arrow keys move between values; the table below has the numbers.`,
         });
         this.details = h("details", { class: "data" }, h("summary", {}, "Data as a table"));
         this.details.addEventListener("toggle", () => this.fillTable());

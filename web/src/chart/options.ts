@@ -141,7 +141,7 @@ function verticalAxis(spec: () => Spec): uPlot.Axis {
     };
 }
 
-/** Nobody has half a user. */
+/** Users are whole numbers. */
 const WHOLE_STEPS = Array.from({ length: 12 }, (_, exponent) => [1, 2, 5].map((step) => step * 10 ** exponent)).flat();
 
 /** A line as it is drawn: those with a halo twice, first wider and in the surface's colour. */

@@ -52,7 +52,7 @@ export function curves(runs: Run[], name: string): Spec | null {
     );
     return {
         title: `${name}, all samples`,
-        note: "Which share of samples took at most how long. Each label adds a nine.",
+        note: "The share of samples up to each duration. From one label to the next, ten times fewer samples are slower.",
         horizontal: { kind: "percentile" },
         x,
         lines: known.map(({ run }, at) => lineOf(run, values[at] ?? [], "")),

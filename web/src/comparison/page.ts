@@ -14,7 +14,7 @@ export function top(runs: Run[], comparisons: Comparison[]): HTMLElement[] {
     const headlines = comparisons.map(({ headline }, at) =>
         runs.length > 2 ? `${runs[at + 1]?.letter}: ${headline}` : headline,
     );
-    const sentence = headlines.length > 0 ? capital(headlines.join(". ")) : `${runs.length} runs beside each other`;
+    const sentence = headlines.length > 0 ? capital(headlines.join(". ")) : `${runs.length} runs side by side`;
     const head = h(
         "div",
         { class: "headline" },
@@ -29,7 +29,7 @@ export function top(runs: Run[], comparisons: Comparison[]): HTMLElement[] {
         h(
             "p",
             {},
-            `In ${saturated.map(({ label }) => label).join(", ")}: figures of these runs are not the target's alone, so they are no measure of a difference.`,
+            `In ${saturated.map(({ label }) => label).join(", ")}: the figures of these runs do not describe the target alone, so they do not show a difference.`,
         ),
     );
     return saturated.length > 0 ? [warning, head, overview(runs)] : [head, overview(runs)];
@@ -291,6 +291,6 @@ function environments(runs: Run[]): Section {
     return section(
         "environment",
         "Environment",
-        table("What differs is bold", [{ label: "" }, ...runs.map(({ label }) => ({ label }))], rows),
+        table("Differences are bold", [{ label: "" }, ...runs.map(({ label }) => ({ label }))], rows),
     );
 }

@@ -11,7 +11,7 @@ export function history(kept: Kept): void {
 }
 
 function top(kept: Kept): HTMLElement {
-    const title = kept.search === null ? "This cannot be shown" : headline(kept);
+    const title = kept.search === null ? "This page cannot be shown" : headline(kept);
     return h("div", { class: "headline" }, h("p", { class: "facts" }, h("span", {}, kept.folder)), h("h1", {}, title));
 }
 
@@ -29,11 +29,11 @@ function content(kept: Kept): HTMLElement[] {
             h(
                 "p",
                 {},
-                "No run has been kept in this folder yet. Every load command keeps its run there, for example: ",
+                "This folder has no runs yet. Every load command saves its run here, for example: ",
                 h("code", {}, "plimsoll demo"),
             ),
         ];
     }
-    const none = isFiltered(search) && kept.problem === null ? "No run is like that." : "";
+    const none = isFiltered(search) && kept.problem === null ? "No run matches." : "";
     return [filters(kept, search), kept.runs.length > 0 ? runs(kept.runs) : h("p", {}, none)];
 }

@@ -33,7 +33,7 @@ export function runs(found: KeptRun[]): HTMLElement {
         button.disabled = n < FEWEST || n > MOST;
         note.textContent = button.disabled
             ? `${n} chosen; choose ${FEWEST} to ${MOST} runs`
-            : `${n} chosen; the oldest is what the others are compared with`;
+            : `${n} chosen; the oldest is the baseline`;
     };
     form.addEventListener("change", draw);
     draw();

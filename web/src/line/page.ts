@@ -21,7 +21,7 @@ export function line(search: Search): void {
 /** What ends are called, and how good they are. */
 const ENDS: Record<Search["result"]["end"], { word: string; outcome: string }> = {
     found: { word: "Found", outcome: "passed" },
-    max: { word: "Holds the most", outcome: "passed" },
+    max: { word: "Largest load that holds", outcome: "passed" },
     generator: { word: "Generator", outcome: "doubtful" },
     nothing_holds: { word: "Nothing holds", outcome: "failed" },
     degraded: { word: "Degraded", outcome: "failed" },
@@ -53,11 +53,11 @@ function notices({ notices }: Search): HTMLElement | null {
 function curves(search: Search): Section | null {
     const charts = objectives(search);
     if (charts.length === 0) return null;
-    const said = search.default_objectives ? "Nobody named objectives, so these are the defaults." : "";
+    const said = search.default_objectives ? "No objectives were given, so these are the defaults." : "";
     return section(
         "objectives",
         "Objectives",
-        h("p", { class: "note" }, `Each point is a step, of which its steady part counts. ${said}`),
+        h("p", { class: "note" }, `Each point is the steady part of a step. ${said}`),
         grid(...charts.map((spec) => new Chart(spec).element)),
     );
 }
@@ -91,7 +91,7 @@ function steps({ steps, limits, unit }: Search): Section | null {
         ]),
         verdict(step),
     ]);
-    return section("steps", "Steps", table("All steps in the order in which they were taken", columns, rows));
+    return section("steps", "Steps", table("All steps, in their order", columns, rows));
 }
 
 function judged({ objectives }: Step, at: number): string | HTMLElement {
@@ -106,7 +106,7 @@ function verdict({ verdict, reasons }: Step): HTMLElement {
     return h("div", { class: "verdict" }, h("span", { class: `badge ${outcome}` }, verdict), why);
 }
 
-/** Why iterations failed, of all steps together. */
+/** Causes of failed iterations in all steps together. */
 function failures({ steps }: Search): Section | null {
     const counts = new Map<string, number>();
     for (const { reason, count } of steps.flatMap((step) => step.failures)) {
@@ -119,7 +119,7 @@ function failures({ steps }: Search): Section | null {
         "errors",
         "Errors",
         table(
-            "Why iterations failed, of all steps",
+            "Causes of failed iterations in all steps",
             columns,
             rows.map(([reason, count]) => [reason, format(count, "count")]),
         ),

@@ -21,5 +21,5 @@ export function word(mood: Mood | null, isConnected: boolean, hasBegun: boolean)
     if (!isConnected) return "not connected";
     if (mood?.isEnding) return "ending";
     if (mood?.isPaused) return "paused";
-    return hasBegun ? "running" : "making virtual users";
+    return hasBegun ? "running" : "creating virtual users";
 }

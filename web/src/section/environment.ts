@@ -38,7 +38,7 @@ export function again(words: string[]): HTMLElement {
     button.addEventListener("click", () => {
         void copy(command).then((isCopied) => {
             button.textContent = isCopied ? "Copied" : "Press Ctrl+C";
-            said.textContent = isCopied ? "The command was copied." : "Select the command and copy it.";
+            said.textContent = isCopied ? "Copied." : "Select the command and copy it.";
         });
     });
     return h(

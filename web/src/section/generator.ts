@@ -12,7 +12,7 @@ export function generator({ summary }: RunData): Section {
     const { generator } = summary;
     const verdict = generator.saturated
         ? "It was the bottleneck: see the warning at the top."
-        : "It was not the bottleneck: what was measured is the target's.";
+        : "It was not the bottleneck, so the figures describe the target.";
     return section(
         "generator",
         "Load generator",
@@ -37,7 +37,7 @@ export function generatorSpecs(summary: Summary): Spec[] {
     const { timeline, generator } = summary;
     const charts = [
         ["CPU of the generator", "cores", "cpu_cores", "ink-4"],
-        ["Latest tick of its clock", "duration", "lateness_max_us", "ink-3"],
+        ["Largest lateness of its clock", "duration", "lateness_max_us", "ink-3"],
         ["Memory of the generator", "bytes", "rss_bytes", "ink-4"],
     ] as const;
     return charts.flatMap(([title, unit, name, ink]) => {

@@ -36,7 +36,7 @@ const KINDS: Record<string, string> = {
     bench: "benchmark",
 };
 
-/** Further ones are shown when somebody asks for them. */
+/** The limit of causes; the page shows further ones on request. */
 const SHOWN_REASONS = 4;
 
 /** Shown before everything else: no figure below means what it seems to. */
@@ -50,7 +50,7 @@ export function saturation({ summary }: RunData): HTMLElement | null {
         h(
             "p",
             {},
-            "This machine could not send the load as planned, so the figures below are not the target's alone: it may carry more, and answer sooner, than this page says. Use a larger machine, or fewer users, and run again.",
+            "This machine could not send the load as planned, so the figures below do not describe the target alone. It may carry more load, and answer faster, than this page shows. Use a larger machine, or fewer users, and run again.",
         ),
         ...list(reasons),
     );

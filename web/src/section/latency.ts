@@ -89,7 +89,7 @@ export function overTime({ summary }: RunData, name: string): Spec | null {
     return {
         title: `${name} over time`,
         note: heat
-            ? "Each cell counts samples: the stronger its colour, the more. Lines are percentiles of each interval."
+            ? "Stronger colours mean more samples. Lines are percentiles of each interval."
             : "Percentiles of each interval.",
         horizontal: {
             kind: "time",
@@ -116,7 +116,7 @@ function curve({ summary, curves }: RunData, name: string): Spec | null {
     const scale = scaleOf(metric.contains);
     return {
         title: `${name}, all ${format(metric.values.count, "count")} samples`,
-        note: "Which share of samples took at most how long. Each label adds a nine.",
+        note: "The share of samples up to each duration. From one label to the next, ten times fewer samples are slower.",
         horizontal: { kind: "percentile" },
         x: points.map(([percentile]) => nines(percentile)),
         lines: [{ label: "all samples", ink: "ink-1", area: true, values: points.map(([, value]) => value * scale) }],

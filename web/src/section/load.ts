@@ -142,7 +142,7 @@ const SHOWN = new Set([
     "broadcasts_expected",
 ]);
 
-/** More charts than this are nobody's overview; the table of all metrics has the rest. */
+/** The limit of charts, so that the overview stays one; the table of all metrics has the rest. */
 const MOST_OTHERS = 6;
 
 /** What the test itself counts. */

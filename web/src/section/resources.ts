@@ -231,7 +231,7 @@ function inOrder<T extends { of: string }>(fits: T[]): T[] {
     return [...fits].sort((a, b) => order.indexOf(a.of) - order.indexOf(b.of));
 }
 
-/** Whether a line cannot be told from none: twice the standard error holds nineteen of twenty slopes that are none. */
+/** Whether a slope is noise: without an effect, nineteen of twenty slopes lie within twice the standard error. */
 function isNoise({ slope, slope_error }: Fit): boolean {
     return Math.abs(slope) < 2 * slope_error;
 }
@@ -249,7 +249,7 @@ function fitted(target: Target): string[] {
         if (!of || !by) return [];
         const growth =
             isNoise(fit)
-                ? `no growth with ${by.title} that can be told from none`
+                ? `no significant growth with ${by.title}`
                 : `${format(Math.max(0, fit.intercept), of.unit)} at rest and ${slope(fit, of.unit, by.one)}`;
         return [`${of.title}: ${growth} (a line through ${count(fit.n)} intervals; ± is its standard error).`];
     });

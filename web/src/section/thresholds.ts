@@ -22,15 +22,15 @@ export function thresholds({ summary }: RunData): Section | null {
     const nFailed = sorted.filter((threshold) => !threshold.passed).length;
     const caption =
         rows.length === 1
-            ? `The threshold ${nFailed === 0 ? "holds" : "does not hold"}`
+            ? `The threshold ${nFailed === 0 ? "passed" : "failed"}`
             : nFailed === 0
-              ? `All ${rows.length} thresholds hold`
-              : `${nFailed} of ${rows.length} thresholds do not hold`;
+              ? `All ${rows.length} thresholds passed`
+              : `${nFailed} of ${rows.length} thresholds failed`;
     const hasEnded = sorted.some((threshold) => threshold.aborted);
     const columns = [
-        { label: "what had to hold" },
+        { label: "condition" },
         { label: "was", numeric: true },
-        { label: "holds" },
+        { label: "passed" },
         ...(hasEnded ? [{ label: "" }] : []),
     ];
     return section(

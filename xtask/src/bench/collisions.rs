@@ -17,7 +17,7 @@ const MAX_CONNECTIONS: usize = 100;
 /// What one connection may have, without the first one that every client of the swarm begins with.
 const N_SUBSCRIPTIONS: usize = 999;
 
-/// Commands under way of one connection: answers must not wait until all commands are sent.
+/// Commands in progress of one connection: answers must not wait until all commands are sent.
 const BATCH: usize = 111;
 
 const ORDINARY: &str = "ordinary s";

@@ -43,9 +43,9 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Error> {
 pub(super) struct Readings {
     /// Without connections, after [`VISITORS`] have come and gone.
     empty: u64,
-    /// When everybody has subscribed.
+    /// After all clients have subscribed.
     subscribed: u64,
-    /// When everybody has had a ping.
+    /// After all clients have got a ping.
     pinged: u64,
     n_connections: usize,
 }
@@ -86,7 +86,7 @@ fn wait_for_pings(members: &mut [Member]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Memory before, after everybody has subscribed, and after everybody has had a ping.
+/// Memory before, after all clients have subscribed, and after all clients have got a ping.
 fn round(plan: &Plan, n_connections: usize) -> Result<Vec<f64>, Error> {
     let readings = Readings::take(plan, n_connections)?;
     let kilobytes = |bytes: u64| bytes as f64 / 1024.0;

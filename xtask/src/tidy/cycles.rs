@@ -1,4 +1,4 @@
-//! No two files of a crate use each other: whoever reads one of them must be able to leave the other one for later.
+//! No two files of a crate use each other: a reader of one file must be able to leave the other one for later.
 //!
 //! File A uses file B when A names something that B defines: a type, a function, a constant, a macro. Where A took the
 //! name from does not matter: names that a file only passes on (`pub use`) belong to the file that defines them. So a

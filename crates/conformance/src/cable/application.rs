@@ -20,10 +20,10 @@ use self::contract::{
 };
 use super::{broadcast::Broadcaster, message::quoted};
 
-/// Where HTTP calls go: below the path that the Ruby gem's own examples mount it at.
+/// The path of HTTP calls: below the path at which the Ruby gem's own examples mount it.
 const MOUNT: &str = "/_anycable";
 
-/// How the server under test asks its application.
+/// How the server under test calls its application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Rpc {
     /// gRPC, to the application in this process.
@@ -31,7 +31,7 @@ pub enum Rpc {
     Grpc,
     /// JSON over HTTP, to the application in this process.
     Http,
-    /// Not at all: the target has the suite's channels itself, as `conformance/rails` has.
+    /// Not at all: the target has the suite's channels itself, like `conformance/rails`.
     None,
 }
 
@@ -75,7 +75,7 @@ impl Application {
         }))
     }
 
-    /// What a server is told with `--rpc_host`.
+    /// The value of the server's `--rpc_host`.
     pub(super) fn rpc_host(&self) -> String {
         match self.rpc {
             Rpc::Http => format!("http://{}{MOUNT}", self.address),
@@ -101,7 +101,8 @@ impl Calls {
         Self { broadcaster }
     }
 
-    /// Lets everybody in but those whom a scenario wants to be refused. Who nobody named is known by the session's id.
+    /// Accepts all clients except those that a scenario wants to be refused. An unnamed client is known by its
+    /// session id.
     fn connect(&self, sid: &str, request: ConnectionRequest) -> ConnectionResponse {
         let env = request.env.unwrap_or_default();
         let is_welcome = match request::query(&env, "test").as_deref() {

@@ -12,15 +12,15 @@ use self::{http::HttpDoor, redis::RedisDoor};
 use super::message::quoted;
 use crate::Server;
 
-/// Where AnyCable's servers take broadcasts, in all adapters' default settings: HTTP path, Redis channel and stream.
+/// The path of broadcasts in the default settings of AnyCable's servers.
 const PATH: &str = "/_broadcast";
 const REDIS_NAME: &str = "__anycable__";
 const REDIS_URL: &str = "redis://127.0.0.1:6379";
 
-/// How long one publication may take. Reason: on a local network it takes milliseconds.
+/// The time limit of one publication. Reason: on a local network it takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// By which way broadcasts reach the server under test.
+/// How broadcasts reach the server under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Adapter {
     /// `POST /_broadcast`.
@@ -35,14 +35,14 @@ pub enum Adapter {
 /// Why something could not be published.
 #[derive(Debug, thiserror::Error)]
 pub enum BroadcastError {
-    /// Such as `ftp://`.
-    #[error("{url} is no URL for broadcasts over {adapter}; give one like {example}")]
+    /// The URL has an unsupported scheme, such as `ftp://`.
+    #[error("{url} is not a URL for broadcasts over {adapter}; expected something like {example}")]
     Url {
-        /// What was given, without user and password.
+        /// The URL as given, without user and password.
         url: String,
         /// The adapter that it was given for.
         adapter: Adapter,
-        /// What it could be.
+        /// An example of a valid URL.
         example: &'static str,
     },
     /// The connection cannot be made or was lost.
@@ -50,17 +50,17 @@ pub enum BroadcastError {
     Io {
         /// `host:port`.
         place: String,
-        /// What happened to the connection.
+        /// The error of the connection.
         error: io::Error,
     },
-    /// It was answered, and not with success.
-    #[error("broadcast to {place}: {answer} came; expected {expected}")]
+    /// The answer does not mean success.
+    #[error("broadcast to {place}: expected {expected}, got {answer}")]
     Refused {
         /// `host:port`.
         place: String,
-        /// What came.
+        /// The answer.
         answer: String,
-        /// What says success.
+        /// The answer that means success.
         expected: &'static str,
     },
 }
@@ -78,8 +78,8 @@ enum Door {
 }
 
 impl Broadcaster {
-    /// `url` is where broadcasts go; none is the adapter's usual place, for HTTP at the target itself. `tls` is for URLs that
-    /// ask for it, and `key` is the secret of the HTTP adapter.
+    /// Prepares broadcasts to `url`; `None` is the adapter's default, for HTTP at the target itself. `tls` is for
+    /// URLs that need it, and `key` is the secret of the HTTP adapter.
     pub(super) fn new(
         adapter: Adapter,
         url: Option<&str>,
@@ -121,18 +121,18 @@ impl Broadcaster {
     }
 }
 
-/// `data`, which is JSON as a rule, for everybody who listens to a stream.
+/// A broadcast of `data`, which is usually JSON, to all listeners of a stream.
 pub(super) fn to_stream(stream: &str, data: &str) -> String {
     format!(r#"{{"stream":{},"data":{}}}"#, quoted(stream), quoted(data))
 }
 
-/// The same, but not for the session `sid`.
+/// A broadcast to all listeners except the session `sid`.
 pub(super) fn to_others(stream: &str, data: &str, sid: &str) -> String {
     let (stream, data, sid) = (quoted(stream), quoted(data), quoted(sid));
     format!(r#"{{"stream":{stream},"data":{data},"meta":{{"exclude_socket":{sid}}}}}"#)
 }
 
-/// The same for those who listen now: history does not keep it.
+/// A broadcast to the current listeners only: history does not keep it.
 pub(super) fn passing(stream: &str, data: &str) -> String {
     let (stream, data) = (quoted(stream), quoted(data));
     format!(r#"{{"stream":{stream},"data":{data},"meta":{{"transient":true}}}}"#)

@@ -1,4 +1,4 @@
-//! A cable client that hides nothing: every message as it came, in the order in which it came.
+//! A cable client that returns every message unchanged, in the order of arrival.
 //!
 //! It reads when a scenario wants something, and never in between: so a scenario decides who is slow, and no queue is
 //! needed.
@@ -42,7 +42,7 @@ pub(super) struct Client {
     patience: Duration,
 }
 
-/// What a client can hear next.
+/// The next event of a client.
 #[derive(Debug)]
 pub(super) enum Event {
     Message(Box<Message>),
@@ -52,9 +52,9 @@ pub(super) enum Event {
 /// How a connection ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Closing {
-    /// With a Close frame; the code is 1005 where it has none (RFC 6455 §7.1.5).
+    /// The server sent a Close frame; the code is 1005 if the frame has none (RFC 6455 §7.1.5).
     Frame { code: u16, reason: String },
-    /// Without one.
+    /// The connection ended without a Close frame.
     Cut,
 }
 
@@ -67,7 +67,7 @@ impl Display for Closing {
     }
 }
 
-/// What a client was refused with: a status of HTTP.
+/// The HTTP status of a refusal.
 pub(super) struct Refused(pub(super) u16);
 
 impl Client {
@@ -116,7 +116,7 @@ impl Client {
         Ok(Ok(client))
     }
 
-    /// What the server agreed on.
+    /// The sub-protocol that the server chose.
     pub(super) fn sub_protocol(&self) -> Option<&str> {
         self.sub_protocol.as_deref()
     }
@@ -137,7 +137,7 @@ impl Client {
         Ok((status, head))
     }
 
-    /// Sends text as it is.
+    /// Sends text unchanged.
     pub(super) async fn send(&mut self, text: &str) -> Checked {
         self.log.borrow_mut().sent(format_args!("{}: {text}", self.name));
         self.write(&masked(TEXT, text)).await
@@ -205,8 +205,8 @@ impl Client {
         Ok(compare(payload, message.payload()))
     }
 
-    /// All messages before the answer to a command that is sent now. Commands of a connection are carried out in their
-    /// order, so what earlier ones led to is among them.
+    /// All messages before the answer to a command that is sent now. The server carries out commands of a connection
+    /// in their order, so the effects of earlier commands are included.
     pub(super) async fn settle(&mut self) -> Checked<Vec<Message>> {
         let identifier = format!(r#"{{"channel":"RefusedChannel","n":{}}}"#, fastrand::u32(..));
         self.send(&subscribe(&identifier)).await?;
@@ -220,7 +220,7 @@ impl Client {
         }
     }
 
-    /// The same, and there is nothing before it.
+    /// Expects no message before the answer to a command that is sent now.
     pub(super) async fn settles_silently(&mut self) -> Checked {
         match self.settle().await?.first() {
             None => Ok(()),
@@ -228,7 +228,7 @@ impl Client {
         }
     }
 
-    /// The next message that is no ping.
+    /// The next message, without pings.
     pub(super) async fn message(&mut self, expected: &str) -> Checked<Message> {
         match self.event(expected).await? {
             Event::Message(message) => Ok(*message),
@@ -262,7 +262,7 @@ impl Client {
         }
     }
 
-    /// The same, with a Close frame (RFC 6455 §7.1.1: who closes says so first).
+    /// Expects that the server closes the connection with a Close frame (RFC 6455 §7.1.1).
     pub(super) async fn is_closed_properly(&mut self) -> Checked {
         match self.is_closed().await? {
             Closing::Frame { .. } => Ok(()),
@@ -273,7 +273,7 @@ impl Client {
         }
     }
 
-    /// The next message that is no ping, or the end of the connection.
+    /// The next message without pings, or the end of the connection.
     pub(super) async fn event(&mut self, expected: &str) -> Checked<Event> {
         let deadline = Instant::now() + self.patience;
         loop {
@@ -300,13 +300,13 @@ impl Client {
 
     pub(super) fn unexpected(&self, expected: &str, message: &Message) -> Stop {
         Stop::fail(format!(
-            "{}: expected {expected}; {} came",
+            "{}: expected {expected}; got {}",
             self.name,
             excerpt(&message.text)
         ))
     }
 
-    /// Says goodbye as a client should; what the server answers is nobody's business any more.
+    /// Closes the connection as a client should. The server's answer does not matter any more.
     pub(super) async fn close(mut self) -> Checked {
         self.log
             .borrow_mut()
@@ -334,7 +334,7 @@ impl Client {
             match heard {
                 Heard::Text(text) => return self.text(text),
                 Heard::Binary(_) => {
-                    return Err(Stop::fail("a binary message came, though JSON was agreed on"));
+                    return Err(Stop::fail("got a binary message, although JSON was agreed on"));
                 }
                 Heard::Ping(payload) => self.write(&masked(PONG, payload)).await?,
                 Heard::Pong(_) => {}
@@ -343,7 +343,7 @@ impl Client {
         }
     }
 
-    /// Answers a Close frame with its code, as a client must; the server may be gone already.
+    /// Answers a Close frame with its code, as a client must. The server may be gone already.
     async fn close_frame(&mut self, close: Option<(u16, String)>) -> Closing {
         let payload = close.as_ref().map(|(code, _)| code.to_be_bytes().to_vec());
         let _server_is_gone = self.write(&masked(CLOSE, payload.unwrap_or_default())).await;
@@ -363,7 +363,7 @@ impl Client {
         let shown = excerpt(&text).into_owned();
         Message::parse(text)
             .map(|message| Event::Message(Box::new(message)))
-            .map_err(|error| Stop::fail(format!("expected a cable message; {shown} came: {error}")))
+            .map_err(|error| Stop::fail(format!("expected a cable message; got {shown}: {error}")))
     }
 
     /// Reads once; 0 is the end of the stream, and so is a reset.
@@ -379,7 +379,7 @@ impl Client {
 
     fn silence(&self, expected: &str) -> Stop {
         Stop::fail(format!(
-            "{}: expected {expected}; it did not come within {} s",
+            "{}: expected {expected}; it did not arrive within {} s",
             self.name,
             self.patience.as_secs_f64()
         ))
@@ -398,7 +398,7 @@ impl Client {
     }
 }
 
-/// A whole message or a control frame, masked with a key of its own (RFC 6455 §5.3).
+/// A whole message or a control frame, masked with its own key (RFC 6455 §5.3).
 fn masked(opcode: u8, payload: impl Into<Vec<u8>>) -> Vec<u8> {
     let mut bytes = Vec::new();
     Frame::new(opcode, payload).encode(Some(fastrand::u32(..).to_ne_bytes()), &mut bytes);

@@ -1,4 +1,4 @@
-//! Whether a payload came as it was sent: byte for byte, or in other bytes with the same meaning.
+//! Whether a payload arrived unchanged: byte for byte, or in other bytes with the same meaning.
 
 use std::{borrow::Cow, fmt};
 
@@ -11,21 +11,21 @@ use serde_json::value::RawValue;
 /// Levels that are looked into. Reason: no payload of a scenario has more than ten, and the depth of the walk is bounded.
 const MOST_LEVELS: usize = 64;
 
-/// How much of a payload is shown, in characters.
+/// The longest excerpt of a payload, in characters.
 const EXCERPT: usize = 120;
 
-/// How a payload came.
+/// The fidelity of a payload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fidelity {
     /// Byte for byte.
     Exact,
     /// Other escapes or spaces, the same meaning to every reader.
     Rewritten,
-    /// Something else: another value, number, or order of keys. With what differs, and where.
+    /// The payload changed: another value, number, or order of keys. The text names the difference and its place.
     Changed(String),
 }
 
-/// Compares what was sent with what came; both are JSON.
+/// Compares a sent payload with the received one; both are JSON.
 pub(super) fn compare(sent: &str, came: &str) -> Fidelity {
     if sent == came {
         return Fidelity::Exact;
@@ -34,7 +34,7 @@ pub(super) fn compare(sent: &str, came: &str) -> Fidelity {
         serde_json::from_str::<&RawValue>(sent),
         serde_json::from_str::<&RawValue>(came),
     ) else {
-        return Fidelity::Changed(format!("{} was sent, {} came", excerpt(sent), excerpt(came)));
+        return Fidelity::Changed(format!("sent {}, got {}", excerpt(sent), excerpt(came)));
     };
     match difference(sent.get(), came.get(), &mut Vec::new()) {
         None => Fidelity::Rewritten,
@@ -55,22 +55,18 @@ enum Level<'a> {
     Object(Vec<(Cow<'a, str>, &'a RawValue)>),
     Array(Vec<&'a RawValue>),
     Text(Cow<'a, str>),
-    /// A number, `true`, `false` or `null`, as it is written.
+    /// A number, `true`, `false` or `null`, as written.
     Word(&'a str),
 }
 
-/// The first difference and where it is; none where both mean the same.
+/// The first difference and its place; `None` when both mean the same.
 fn difference(sent: &str, came: &str, path: &mut Vec<String>) -> Option<String> {
     let told = |path: &[String], sent: &str, came: &str| {
         let place = match path {
             [] => String::new(),
             path => format!(" at {}", path.join("")),
         };
-        Some(format!(
-            "{} was sent{place}, {} came",
-            excerpt(sent),
-            excerpt(came)
-        ))
+        Some(format!("sent {}{place}, got {}", excerpt(sent), excerpt(came)))
     };
     if path.len() > MOST_LEVELS {
         return told(path, sent, came);
@@ -203,29 +199,29 @@ mod tests {
         check(
             r#"{"a":{"n":[0,12345678901234567890]}}"#,
             r#"{"a":{"n":[0,12345678901234567000]}}"#,
-            Err("12345678901234567890 was sent at .a.n[1], 12345678901234567000 came"),
+            Err("sent 12345678901234567890 at .a.n[1], got 12345678901234567000"),
         );
         check(
             r#"{"b":1,"a":2}"#,
             r#"{"a":2,"b":1}"#,
-            Err(r#"{"b":1,"a":2} was sent, {"a":2,"b":1} came"#),
+            Err(r#"sent {"b":1,"a":2}, got {"a":2,"b":1}"#),
         );
         check(
             "9007199254740993",
             "9007199254740992",
-            Err("9007199254740993 was sent, 9007199254740992 came"),
+            Err("sent 9007199254740993, got 9007199254740992"),
         );
-        check(r#""{}""#, "{}", Err(r#""{}" was sent, {} came"#));
+        check(r#""{}""#, "{}", Err(r#"sent "{}", got {}"#));
         check(
             r#"{"a":1,"a":2}"#,
             r#"{"a":2}"#,
-            Err(r#"{"a":1,"a":2} was sent, {"a":2} came"#),
+            Err(r#"sent {"a":1,"a":2}, got {"a":2}"#),
         );
-        check("null", "", Err("null was sent,  came"));
+        check("null", "", Err("sent null, got "));
         check(
             r#""\ud800""#,
             r#""\ud801""#,
-            Err(r#""\ud800" was sent, "\ud801" came"#),
+            Err(r#"sent "\ud800", got "\ud801""#),
         );
     }
 

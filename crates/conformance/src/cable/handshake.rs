@@ -1,4 +1,4 @@
-//! The opening handshake (RFC 6455 §4) as far as a cable needs it: what a client asks for.
+//! The opening handshake (RFC 6455 §4) of a cable client.
 
 use crate::{Server, protocol::request::Request};
 
@@ -8,7 +8,7 @@ pub(super) const BASE_PROTOCOL: &str = "actioncable-v1-json";
 /// AnyCable's extended protocol: history and resumed sessions (docs/protocols/extended.md).
 pub(super) const EXTENDED_PROTOCOL: &str = "actioncable-v1-ext-json";
 
-/// What a client asks for.
+/// The parts of a client's request.
 pub(super) struct Handshake<'a> {
     /// Sub-protocols in the order of preference.
     pub(super) protocols: &'a [&'a str],

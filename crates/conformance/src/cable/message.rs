@@ -1,4 +1,4 @@
-//! What a cable server says, without a loss: payloads stay the text that came.
+//! The messages of a cable server, without loss: payloads stay the received text.
 //!
 //! Numbers beyond 2^53, the order of keys and duplicate keys are what servers get wrong, so nothing here makes a map or a
 //! floating-point number of a payload.
@@ -16,7 +16,7 @@ pub(super) struct Message {
     #[serde(rename = "type")]
     pub(super) kind: Option<String>,
     pub(super) identifier: Option<String>,
-    /// The payload; none where there is none, and where it is `null`.
+    /// The payload; `None` if there is none or if it is `null`.
     pub(super) message: Option<Box<RawValue>>,
     pub(super) reason: Option<String>,
     pub(super) reconnect: Option<bool>,
@@ -49,7 +49,7 @@ impl Message {
         self.kind.is_none() && self.identifier.as_deref() == Some(identifier)
     }
 
-    /// The payload as it came; empty where there is none.
+    /// The payload as received; empty if there is none.
     pub(super) fn payload(&self) -> &str {
         self.message.as_ref().map_or("", |message| message.get())
     }

@@ -20,20 +20,20 @@ use tokio::{
 use super::words::{self, OpenQuotes};
 use crate::Server;
 
-/// How long a server has to listen. Reason: a Rails application takes some seconds on a slow machine.
+/// The time limit for a server to listen. Reason: a Rails application takes some seconds on a slow machine.
 const START_PATIENCE: Duration = Duration::from_secs(60);
 
-/// How often it is tried to connect meanwhile.
+/// The interval between attempts to connect.
 const START_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How long a server may take to end after SIGTERM before it is killed. Reason: AnyT, AnyCable's own suite, waits as long
-/// (<https://github.com/anycable/anyt>).
+/// The time limit for a server to end after SIGTERM, before SIGKILL. Reason: AnyT, AnyCable's own suite, waits as
+/// long (<https://github.com/anycable/anyt>).
 const STOP_PATIENCE: Duration = Duration::from_secs(3);
 
-/// How often it is looked whether what the server has started has ended as well.
+/// The interval between checks whether the processes of the server have ended as well.
 const STOP_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How much of what it wrote is kept, in bytes, the latest.
+/// The largest kept part of the output in bytes, the latest.
 const MOST_OUTPUT_BYTES: usize = 16 << 10;
 
 /// Why the server under test does not run.
@@ -42,34 +42,36 @@ pub enum ProcessError {
     /// The command line is wrong.
     #[error(transparent)]
     Quotes(#[from] OpenQuotes),
-    /// There is nothing in it.
-    #[error("the command is empty; give one like \"plimsoll serve --port {{port}} --rpc_host {{rpc}}\"")]
+    /// The command has no words.
+    #[error(
+        "the command is empty; expected something like \"plimsoll serve --port {{port}} --rpc_host {{rpc}}\""
+    )]
     Empty,
     /// No such program, as a rule.
     #[error("cannot start {program:?}: {error}")]
     Spawn {
         /// The first word of the command.
         program: String,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// It ended before it listened.
+    /// The command ended before it listened.
     #[error("the command ended ({status}) before anything listened at {target}; it wrote:\n{output}")]
     Ended {
-        /// How it ended.
+        /// The exit status.
         status: String,
-        /// Where it was to listen.
+        /// The address at which it should listen.
         target: String,
         /// The last that it wrote.
         output: String,
     },
-    /// It runs and does not listen.
+    /// The command runs but does not listen.
     #[error(
         "nothing listens at {target} {} s after the command was started; it wrote:\n{output}",
         START_PATIENCE.as_secs()
     )]
     Silent {
-        /// Where it was to listen.
+        /// The address at which it should listen.
         target: String,
         /// The last that it wrote.
         output: String,
@@ -143,7 +145,7 @@ impl Process {
         let authority = self.target.authority();
         loop {
             if let Ok(connection) = TcpStream::connect(&authority).await {
-                // While nobody listens, TCP may connect a socket with itself: its own port is as good as any other.
+                // While no program listens, TCP may connect a socket with itself, on its own port.
                 if connection.local_addr()? != connection.peer_addr()? {
                     return Ok(());
                 }
@@ -174,7 +176,7 @@ impl Process {
         String::from_utf8_lossy(kept.make_contiguous()).into_owned()
     }
 
-    /// The process and those that it started share a group. One that has ended and was waited for has none.
+    /// The process group of the command and of the processes that it started; `None` after the command has ended.
     fn group(&self) -> Option<Pid> {
         let id = self.child.id().and_then(|id| i32::try_from(id).ok());
         id.and_then(Pid::from_raw)
@@ -250,7 +252,7 @@ mod tests {
             ("/no/such/program --port 1", "cannot start \"/no/such/program\""),
             (
                 "",
-                "the command is empty; give one like \"plimsoll serve --port {port}",
+                "the command is empty; expected something like \"plimsoll serve --port {port}",
             ),
             ("'a", "close the quotes"),
         ] {
@@ -268,7 +270,7 @@ mod tests {
         process
     }
 
-    /// What it has written when nobody writes any more.
+    /// The output of the process, once all of its writers have ended.
     async fn all_output(mut process: Process) -> String {
         for reader in &mut process.readers {
             reader.await.unwrap();
@@ -299,7 +301,7 @@ mod tests {
             // Nothing else happens, so the patience is over at once.
             tokio::time::pause();
             process.stop().await.unwrap();
-            // It would never be all if anybody of them still ran.
+            // The output would never end if one of them still ran.
             assert_eq!(all_output(process).await, "ready\n", "{script}");
             tokio::time::resume();
         }

@@ -90,7 +90,7 @@ impl<'a> Stage<'a> {
     pub(super) async fn connected(&self, handshake: &Handshake<'_>) -> Checked<Client> {
         self.open(handshake).await?.map_err(|Refused(status)| {
             Stop::fail(format!(
-                "expected the upgrade to be answered with 101; {status} came"
+                "expected the upgrade to be answered with 101; got {status}"
             ))
         })
     }
@@ -177,7 +177,7 @@ impl<'a> Stage<'a> {
 
     fn process(&self) -> Checked<&Mutex<Process>> {
         self.ready.process.as_ref().ok_or_else(|| {
-            Stop::skip("the suite did not start the server, so it cannot restart it: give --command")
+            Stop::skip("the suite did not start the server, so it cannot restart it; give --command")
         })
     }
 

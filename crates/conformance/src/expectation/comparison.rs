@@ -117,7 +117,7 @@ impl Change {
                 };
                 format!("  {direction}  {id}: expected {was}{why}, got {found}: {explanation}\n")
             }
-            Self::New { id, found } => format!("  new     {id}: {found}, and no line is about it\n"),
+            Self::New { id, found } => format!("  new     {id}: {found}, without an expectation\n"),
             Self::NoCase { pattern } => format!("  gone    {pattern}: the suite has no such case\n"),
         }
     }

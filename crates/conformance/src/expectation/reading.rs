@@ -98,14 +98,14 @@ fn entry(line: &str) -> Result<Expectation, (usize, String)> {
             let all = Verdict::ALL.map(Verdict::word).join(", ");
             (
                 column(verdicts),
-                format!("`{word}` is no verdict; expected one of {all}"),
+                format!("`{word}` is not a verdict; expected one of {all}"),
             )
         })
     };
     let (verdict, closing) = (known(verdict)?, known(closing)?);
     let reason = reason.trim();
     if reason.is_empty() && (verdict, closing) != (Verdict::Pass, Verdict::Pass) {
-        let problem = format!("`{verdicts}` needs a sentence that says why, {EXAMPLE}");
+        let problem = format!("`{verdicts}` needs a sentence with the reason, {EXAMPLE}");
         return Err((column(verdicts), problem));
     }
     Ok(Expectation {
@@ -129,7 +129,7 @@ fn repeated(mut lines: Vec<(&str, usize)>) -> Vec<Mistake> {
         [(first, line), (second, again)] if first == second => Some(Mistake {
             line: *again,
             column: 1,
-            problem: format!("`{second}` stands in line {line} already; remove one of both"),
+            problem: format!("`{second}` is already in line {line}; remove one of the two"),
         }),
         _ => None,
     });

@@ -60,10 +60,10 @@ fn all_mistakes_are_told() {
     let mistakes = Expectations::read("echo.txt", text).unwrap_err();
     expect![[r#"
         echo.txt:1:4: a case needs a verdict, for example `6.4.1 non-strict fails at the end of the message only`
-        echo.txt:2:6: `ok` is no verdict; expected one of pass, non-strict, informational, unimplemented, skipped, fail
-        echo.txt:3:8: `okay` is no verdict; expected one of pass, non-strict, informational, unimplemented, skipped, fail
-        echo.txt:4:5: `fail` needs a sentence that says why, for example `6.4.1 non-strict fails at the end of the message only`
-        echo.txt:7:1: `5.*` stands in line 5 already; remove one of both"#]]
+        echo.txt:2:6: `ok` is not a verdict; expected one of pass, non-strict, informational, unimplemented, skipped, fail
+        echo.txt:3:8: `okay` is not a verdict; expected one of pass, non-strict, informational, unimplemented, skipped, fail
+        echo.txt:4:5: `fail` needs a sentence with the reason, for example `6.4.1 non-strict fails at the end of the message only`
+        echo.txt:7:1: `5.*` is already in line 5; remove one of the two"#]]
     .assert_eq(&mistakes.to_string());
 }
 
@@ -101,7 +101,7 @@ fn changes_are_seen_in_both_directions() {
         |outcomes| outcomes.push(outcome("3.1", Verdict::Pass, "")),
         expect![[r#"
             1 change against the expectations; as expected: 4 verdicts
-              new     3.1: pass, and no line is about it
+              new     3.1: pass, without an expectation
         "#]],
     );
     // Not run, not judged.

@@ -5,15 +5,15 @@ use std::{collections::BTreeMap, fmt};
 use super::{Expectation, Expectations, Verdicts};
 use crate::{Case, CaseId, Outcome, Pattern, Verdict};
 
-/// What is to stand in the file about one case.
+/// The known verdicts of a case, and the sentence in the file.
 type Known = (Verdicts, String);
 
-/// A case, and what is known of it.
+/// A case with its expectation, if it is known.
 type Entry<'a> = (&'a CaseId, Option<Known>);
 
 impl Expectations {
-    /// What the file has to say so that `outcomes` are as expected. The sentence of a verdict that is still the same stays;
-    /// a new one is what the case explains. What is known of cases that were not run stays, too.
+    /// The text of a file that makes `outcomes` expected. The sentence of an unchanged verdict stays; a new verdict
+    /// gets the explanation of its case. Expectations of cases that were not run stay, too.
     #[must_use]
     pub fn updated(&self, all: &[Case], outcomes: &[Outcome]) -> Self {
         let outcomes: BTreeMap<_, _> = outcomes
@@ -59,12 +59,12 @@ fn known(outcome: &Outcome, old: Option<&Expectation>) -> Known {
 fn sentence(explanation: &str) -> String {
     let words: Vec<_> = explanation.split_whitespace().collect();
     match words.as_slice() {
-        [] => "the case does not say why".to_owned(),
+        [] => "the case gives no reason".to_owned(),
         _ => words.join(" "),
     }
 }
 
-/// One line for what most cases of a family have in common, then those that differ from it.
+/// One line for the common verdict of a family, then lines for the cases that differ from it.
 fn family(name: &str, cases: &[Entry<'_>], all: &[Case]) -> Vec<Expectation> {
     let common = common(name, cases, all);
     let mut entries = Vec::new();
@@ -80,8 +80,8 @@ fn family(name: &str, cases: &[Entry<'_>], all: &[Case]) -> Vec<Expectation> {
     entries
 }
 
-/// The pattern of a whole family, if it is about no other case and something is known of all its cases; and what several
-/// of them have in common.
+/// The pattern of a whole family, if it matches no other case and all cases of the family are known, and the verdicts
+/// that several of them share.
 fn common(name: &str, cases: &[Entry<'_>], all: &[Case]) -> Option<(Pattern, Known)> {
     let separator = if cases.iter().any(|(id, _)| id.as_str().contains('/')) {
         '/'

@@ -1,4 +1,4 @@
-//! permessage-deflate as the tester does it (RFC 7692): with zlib, and strict about what the target sends.
+//! permessage-deflate of the tester (RFC 7692): with zlib, and strict about the target's data.
 
 use std::fmt;
 
@@ -10,16 +10,16 @@ mod reach;
 
 use reach::reach;
 
-/// What is left out at the end of a message and put back by the receiver (RFC 7692 §7.2.1).
+/// The bytes that the sender removes at the end of a message and the receiver restores (RFC 7692 §7.2.1).
 const TAIL: [u8; 4] = [0, 0, 0xFF, 0xFF];
 
 /// The largest message that is inflated. Reason: as for frames; a few bytes could become gigabytes.
 const MOST_MESSAGE_BYTES: usize = 64 << 20;
 
-/// How much is inflated at once.
+/// The number of bytes that are inflated at once.
 const STEP_BYTES: usize = 16 << 10;
 
-/// How one end compresses.
+/// The compression of one end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Direction {
     /// Whether a message may refer back to those before it.
@@ -29,7 +29,7 @@ pub(crate) struct Direction {
 }
 
 impl Direction {
-    /// What holds when nothing was negotiated.
+    /// The parameters without negotiation.
     #[cfg(test)]
     pub(crate) const UNLIMITED: Self = Self {
         takes_over: true,
@@ -37,7 +37,7 @@ impl Direction {
     };
 }
 
-/// Both directions of a connection that compresses.
+/// Both directions of a connection with compression.
 #[derive(Debug)]
 pub(crate) struct Deflate {
     sending: Direction,
@@ -92,7 +92,7 @@ impl Deflate {
     /// A whole message as it was before the target compressed it.
     ///
     /// # Errors
-    /// It is no DEFLATE data, or reaches back further than was agreed.
+    /// It is not DEFLATE data, or reaches back further than was agreed.
     pub(crate) fn inflate(&mut self, compressed: &[u8]) -> Result<Vec<u8>, Violation> {
         if self.receiving.window_bits < 15 {
             let whole = [compressed, &TAIL].concat();
@@ -122,7 +122,7 @@ impl Deflate {
             let n_out = (self.decompress.total_out() - start_out) as usize;
             message.extend(&output[..n_out]);
             if message.len() > MOST_MESSAGE_BYTES {
-                let text = "a message that inflates to more than any case asks for";
+                let text = "a message that inflates to more bytes than any case asks for";
                 return Err(Violation(text.to_owned()));
             }
             compressed = &compressed[n_in..];
@@ -219,7 +219,7 @@ mod tests {
         }
     }
 
-    /// Whether a tester with one idea of the target's direction takes what a target with another one sends.
+    /// Whether a tester with the parameters `agreed` accepts the data of a target with the parameters `sent`.
     fn is_taken(sent: Direction, agreed: Direction, messages: &[&[u8]]) -> bool {
         let mut target = Deflate::new(sent, sent);
         let mut tester = Deflate::new(agreed, agreed);

@@ -29,35 +29,35 @@ pub(crate) struct Frame {
     pub(crate) rsv: u8,
     /// 0–15.
     pub(crate) opcode: u8,
-    /// Before masking.
+    /// The payload before masking.
     pub(crate) payload: Vec<u8>,
-    /// How its length is written.
+    /// The form of the length.
     pub(crate) length: Length,
     /// Whether it is masked, and with what.
     pub(crate) masking: Masking,
 }
 
-/// How the length of a payload is written.
+/// The form of a payload's length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Length {
-    /// In the shortest form, as all must be.
+    /// The shortest form, which the RFC requires.
     Shortest,
-    /// In 16 bits, however short it is.
+    /// 16 bits, for any length.
     Bits16,
-    /// In 64 bits, however short it is.
+    /// 64 bits, for any length.
     Bits64,
-    /// In 64 bits, and something else than the payload has.
+    /// 64 bits, with a length that differs from the payload's.
     Announced(u64),
 }
 
 /// Whether a frame is masked, and with what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Masking {
-    /// As the tester's side has to: clients mask with a new key each time, servers never do.
+    /// The masking of the tester's side: clients mask with a new key each time, servers never mask.
     OfSide,
     /// The other way round.
     Wrong,
-    /// With this key, when the tester is the client.
+    /// Masking with this key, when the tester is the client.
     Key([u8; 4]),
 }
 
@@ -74,22 +74,22 @@ impl Frame {
         }
     }
 
-    /// The same with more to follow.
+    /// The frame as a fragment with more to follow.
     pub(crate) fn unfinished(self) -> Self {
         Self { fin: false, ..self }
     }
 
-    /// The same with these reserved bits.
+    /// The frame with these reserved bits.
     pub(crate) fn with_rsv(self, rsv: u8) -> Self {
         Self { rsv, ..self }
     }
 
-    /// The same with its length written like this.
+    /// The frame with this form of length.
     pub(crate) fn with_length(self, length: Length) -> Self {
         Self { length, ..self }
     }
 
-    /// The same, masked like this.
+    /// The frame with this masking.
     pub(crate) fn with_masking(self, masking: Masking) -> Self {
         Self { masking, ..self }
     }
@@ -137,7 +137,7 @@ pub(crate) fn mask(payload: &mut [u8], key: [u8; 4]) {
     }
 }
 
-/// What an opcode is called.
+/// The name of an opcode.
 pub(crate) fn name(opcode: u8) -> &'static str {
     match opcode {
         CONTINUATION => "continuation",

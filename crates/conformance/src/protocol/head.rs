@@ -1,4 +1,4 @@
-//! HTTP heads as the tester reads them: strictly, with what is wrong in words (RFC 9112 §2–5).
+//! HTTP heads, read strictly, with mistakes in words (RFC 9112 §2–5).
 
 use tokio::io::AsyncReadExt as _;
 
@@ -7,13 +7,13 @@ use crate::address::Duplex;
 /// The longest head that is read. Reason: no answer to a handshake has more than a few hundred bytes.
 pub(crate) const MOST_HEAD_BYTES: usize = 64 << 10;
 
-/// What came instead of a head.
+/// The error when there is no head.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoHead {
-    /// Something that is no HTTP.
+    /// Data that is not HTTP.
     #[error("{0}")]
     Nonsense(String),
-    /// Nothing.
+    /// The end of the connection.
     #[error("the end of the connection instead of an answer")]
     Ended,
 }
@@ -119,7 +119,7 @@ fn read_field(line: &str) -> Result<(String, String), String> {
         {
             Ok((name.to_owned(), value.trim_matches([' ', '\t']).to_owned()))
         }
-        _ => Err(format!("{line:?}, which is no header field")),
+        _ => Err(format!("{line:?}, which is not a header field")),
     }
 }
 

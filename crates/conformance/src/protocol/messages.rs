@@ -1,4 +1,4 @@
-//! What the target says, in words that cases speak of: whole messages, held against the rules between frames.
+//! The messages of the target: whole messages, checked against the rules between frames.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::Octets;
 
-/// One thing that the target says.
+/// A message or control frame of the target, as cases name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Heard {
     /// A text message.
@@ -48,7 +48,7 @@ struct Message {
 const MOST_MESSAGE_BYTES: usize = 64 << 20;
 
 impl MessageReader {
-    /// A reader of what a client (`is_masked`) or a server sends; `early` came behind the handshake.
+    /// A reader for the frames of a client (`is_masked`) or a server; `early` are the bytes behind the handshake.
     pub(crate) fn new(is_masked: bool, early: Vec<u8>) -> Self {
         Self {
             frames: FrameReader::new(is_masked, early),
@@ -56,12 +56,12 @@ impl MessageReader {
         }
     }
 
-    /// Takes in what came.
+    /// Adds received bytes.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.frames.push(bytes);
     }
 
-    /// How many bytes wait.
+    /// The number of unread bytes.
     pub(crate) fn n_unread(&self) -> usize {
         self.frames.n_unread()
     }

@@ -6,7 +6,7 @@ use super::frame::{self, Frame};
 /// more than a few times that.
 const MOST_PAYLOAD_BYTES: u64 = 64 << 20;
 
-/// What the target did against the RFC.
+/// The target's violation of the RFC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Violation(pub(crate) String);
 
@@ -32,7 +32,7 @@ impl FrameReader {
         }
     }
 
-    /// Takes in what came.
+    /// Adds received bytes.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         if self.n_taken > 0 && self.n_taken >= self.bytes.len() / 2 {
             self.bytes.drain(..self.n_taken);
@@ -41,7 +41,7 @@ impl FrameReader {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// How many bytes wait.
+    /// The number of unread bytes.
     pub(crate) fn n_unread(&self) -> usize {
         self.bytes.len() - self.n_taken
     }
@@ -103,7 +103,7 @@ fn check_head(fin: bool, opcode: u8, length: u8) -> Result<(), Violation> {
     Ok(())
 }
 
-/// The length of the payload and what follows it.
+/// The length of the payload, and the bytes after it.
 fn read_length(short: u8, rest: &[u8]) -> Result<Option<(u64, &[u8])>, Violation> {
     let (length, rest, least) = match short {
         126 => match rest.split_first_chunk() {

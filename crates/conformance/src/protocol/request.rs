@@ -12,7 +12,7 @@ pub(crate) const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
 pub(crate) struct Request {
     /// The request line.
     pub(crate) line: String,
-    /// The field lines, as they are written.
+    /// The field lines, as written.
     pub(crate) fields: Vec<String>,
 }
 
@@ -31,20 +31,20 @@ impl Request {
         }
     }
 
-    /// The same with one more field.
+    /// The request with one more field.
     pub(crate) fn with(mut self, field: impl Into<String>) -> Self {
         self.fields.push(field.into());
         self
     }
 
-    /// The same without a field.
+    /// The request without a field.
     pub(crate) fn without(mut self, name: &str) -> Self {
         self.fields
             .retain(|field| !field.starts_with(&format!("{name}:")));
         self
     }
 
-    /// The same with another value of a field, which keeps its place.
+    /// The request with another value of a field, in its place.
     pub(crate) fn replacing(mut self, name: &str, value: &str) -> Self {
         for field in &mut self.fields {
             if field.starts_with(&format!("{name}:")) {
@@ -54,7 +54,7 @@ impl Request {
         self
     }
 
-    /// As bytes.
+    /// The request as bytes.
     pub(crate) fn encode(&self) -> Vec<u8> {
         self.to_string().into_bytes()
     }

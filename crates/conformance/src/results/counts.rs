@@ -1,4 +1,4 @@
-//! How many outcomes have which verdict.
+//! The number of outcomes with each verdict.
 
 use crate::{Outcome, Verdict};
 
@@ -16,17 +16,17 @@ impl Counts {
         counts
     }
 
-    /// How many have this verdict.
+    /// The number of outcomes with this verdict.
     pub fn n(self, verdict: Verdict) -> usize {
         self.0[verdict as usize]
     }
 
-    /// All together.
+    /// The number of all outcomes.
     pub fn total(self) -> usize {
         self.0.iter().sum()
     }
 
-    /// Those that there are, from the best to the worst: `15 pass, 1 fail`.
+    /// The counts that are not zero, from the best to the worst: `15 pass, 1 fail`.
     pub fn in_words(self) -> String {
         let there = Verdict::ALL.into_iter().filter(|&verdict| self.n(verdict) > 0);
         let words: Vec<_> = there

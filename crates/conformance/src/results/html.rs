@@ -50,11 +50,12 @@ impl Page {
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-{style_hash}'; \
              base-uri 'none'; form-action 'none'\">\n\
              <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
-             <h1>{title}</h1>\n<p class=\"muted\">Choose a verdict to see what was expected and what came.</p>\n"
+             <h1>{title}</h1>\n<p class=\"muted\">Choose a verdict to see the expected and the actual \
+             behaviour.</p>\n"
         ));
     }
 
-    /// Who was tested, and how many cases came to what.
+    /// The targets with the counts of their verdicts.
     fn overview(&mut self, results: &[Results]) {
         self.add(format_args!(
             "<div class=\"surface\"><table><thead><tr><th>Target</th><th>Verdicts</th></tr></thead><tbody>\n"
@@ -90,7 +91,7 @@ impl Page {
         self.add(format_args!("</tbody></table></div>\n"));
     }
 
-    /// One family; it is open when there is something to see.
+    /// One family. It is open if it has cases that did not pass.
     fn family(&mut self, results: &[Results], name: &str, rows: &[Row<'_>]) {
         let title = results.iter().find_map(|result| result.families.get(name));
         let title = title.map_or("", String::as_str);
@@ -145,7 +146,7 @@ impl Page {
     }
 }
 
-/// One target by its name, several by their suite.
+/// The title: one target by its name, several by their suite.
 fn title(results: &[Results]) -> String {
     match results {
         [one] => format!("Conformance, {}: {}", one.suite, one.target.name),
@@ -156,7 +157,7 @@ fn title(results: &[Results]) -> String {
     }
 }
 
-/// For those who do not see colours, and where there is no room for words.
+/// A sign for readers who do not see colours, and for places without room for words.
 fn sign(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Pass => "✓",

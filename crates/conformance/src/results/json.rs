@@ -17,53 +17,54 @@ const MOST_BYTES: usize = 128 << 20;
 /// stand before them.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It is longer than any results.
+    /// The file is longer than any results.
     #[error(
-        "is longer than {} MiB, and no results are; expected what `plimsoll conform … --report FILE.json` writes",
+        "is longer than {} MiB, which is too long for results; expected a file that `plimsoll conform … --report \
+         FILE.json` writes",
         MOST_BYTES >> 20
     )]
     TooLong,
     /// The text ends in the middle of a document.
     #[error(
-        "is truncated: it ends in line {line}, column {column}, in the middle of a document; write it again"
+        "is truncated: it ends at line {line}, column {column}, in the middle of a document; write it again"
     )]
     Truncated {
-        /// Where it ends.
+        /// The line of the end.
         line: usize,
-        /// Where it ends.
+        /// The column of the end.
         column: usize,
     },
     /// The text is not JSON.
-    #[error("is not JSON: {problem}; expected what `plimsoll conform … --report FILE.json` writes")]
+    #[error("is not JSON: {problem}; expected a file that `plimsoll conform … --report FILE.json` writes")]
     NotJson {
-        /// What is wrong, and where.
+        /// The error with its place.
         problem: serde_json::Error,
     },
-    /// It is JSON, and something else.
+    /// The file is JSON, but has no results.
     #[error(
-        "has no results of a conformance suite: it has no `conformance` that is a whole number; expected what `plimsoll \
+        "has no results of a conformance suite: it has no whole number `conformance`; expected a file that `plimsoll \
          conform … --report FILE.json` writes"
     )]
     NotResults,
     /// Another version wrote it.
-    #[error("has results of version {found}, and this program reads version {VERSION}; use {}", other(*found))]
+    #[error("has results of version {found}, but this program reads version {VERSION}; use {}", other(*found))]
     OtherVersion {
         /// The version that it says.
         found: u64,
     },
-    /// It says that it has results, and is damaged.
+    /// The file has damaged results.
     #[error("has damaged results: {problem}")]
     Damaged {
-        /// What is wrong, and where.
+        /// The error with its place.
         problem: serde_json::Error,
     },
 }
 
-/// All that has to be known before the rest is read.
+/// The part that is read first, to check the version.
 #[derive(Deserialize)]
 struct Versioned {
     conformance: u64,
-    /// With it, a list is not taken for an object without names.
+    /// The other keys. They make sure that a list is not accepted as an object.
     #[serde(flatten)]
     _rest: IgnoredAny,
 }
@@ -150,9 +151,9 @@ mod tests {
         for (text, expected) in [
             (
                 good[..good.len() / 2].to_owned(),
-                "is truncated: it ends in line ",
+                "is truncated: it ends at line ",
             ),
-            (String::new(), "is truncated: it ends in line 1, column 0"),
+            (String::new(), "is truncated: it ends at line 1, column 0"),
             (
                 "<html>".to_owned(),
                 "is not JSON: expected value at line 1 column 1",
@@ -164,11 +165,11 @@ mod tests {
             ),
             (
                 with("\"conformance\": 1", "\"conformance\": 2"),
-                "has results of version 2, and this program reads version 1; use a newer plimsoll",
+                "has results of version 2, but this program reads version 1; use a newer plimsoll",
             ),
             (
                 with("\"conformance\": 1", "\"conformance\": 0"),
-                "has results of version 0, and this program reads version 1; use the plimsoll that wrote it",
+                "has results of version 0, but this program reads version 1; use the plimsoll that wrote it",
             ),
             (
                 with("\"non-strict\"", "\"so-so\""),

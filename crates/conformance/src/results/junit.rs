@@ -88,7 +88,7 @@ fn escaped(text: &str) -> String {
     in_text(&text.replace(is_forbidden, "\u{fffd}"))
 }
 
-/// Control characters other than line ends and tabs, and what is no character.
+/// Control characters other than line ends and tabs, and noncharacters.
 fn is_forbidden(character: char) -> bool {
     match character {
         '\t' | '\n' | '\r' => false,

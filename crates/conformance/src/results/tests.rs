@@ -1,4 +1,4 @@
-//! Results that every form is tested with: all verdicts, and a target that writes what it should not.
+//! Results for tests of every form: all verdicts, and a target that writes forbidden characters.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -12,7 +12,7 @@ pub(crate) fn outcome(id: &'static str, verdict: Verdict, explanation: &str) -> 
     // Read from a file, so that its times are the same every time.
     let wire = r#"{"first": [{"at": 0, "side": "sent", "what": "ping"},
                              {"at": 0.0123, "side": "received", "what": "<b>\u001b[31m"},
-                             {"at": 0.5, "side": "note", "what": "the time is over"}]}"#;
+                             {"at": 0.5, "side": "note", "what": "the time is up"}]}"#;
     Outcome {
         case: Case {
             id: CaseId::new(id),
@@ -27,7 +27,7 @@ pub(crate) fn outcome(id: &'static str, verdict: Verdict, explanation: &str) -> 
     }
 }
 
-/// One of each verdict.
+/// Results with one outcome of each verdict.
 pub(crate) fn sample() -> Results {
     let mut outcomes = vec![
         outcome("1.1", Verdict::Pass, "echoed"),

@@ -72,7 +72,7 @@ impl Results {
         text
     }
 
-    /// What neither passed nor failed, with each explanation once.
+    /// The outcomes that neither passed nor failed, with each explanation once.
     fn others(&self, style: Style) -> String {
         let mut text = String::new();
         for verdict in [
@@ -167,7 +167,7 @@ pub(super) fn log_lines(wire: &WireLog) -> Vec<String> {
     first.chain(gap).chain(wire.last().map(line)).collect()
 }
 
-/// Text of others without what moves the cursor or changes colours.
+/// Text of the target without characters that move the cursor or change colours.
 fn readable(text: &str) -> String {
     text.chars()
         .map(|character| match character {
@@ -213,14 +213,14 @@ mod tests {
               expected the same back, got "<script>" & nothing else
                    0.000 -> ping
                    0.012 <- <b>�[31m
-                   0.500 -- the time is over
+                   0.500 -- the time is up
 
             fail 2.4  does what 2.4 says (how the connection ended)
               RFC 6455 §5.5.1
               the connection was dropped
                    0.000 -> ping
                    0.012 <- <b>�[31m
-                   0.500 -- the time is over
+                   0.500 -- the time is up
         "#]]
         .assert_eq(&sample().text(Style::PLAIN));
     }

@@ -9,10 +9,10 @@ use crate::Verdict;
 #[derive(Default)]
 struct Sleepers {
     seconds: Vec<u64>,
-    /// From which case on they run alone.
+    /// The number of cases that may run concurrently; later ones run alone.
     n_independent: usize,
     n_running: Cell<usize>,
-    /// How many ran when a case began, itself included.
+    /// The number of running cases when a case began, itself included.
     company: RefCell<Vec<(String, usize)>>,
 }
 
@@ -93,8 +93,8 @@ async fn a_case_without_an_end_fails_and_keeps_its_log() {
     );
     assert_eq!(
         outcomes[1].explanation,
-        "expected the case to be over within 5 s; it was not"
+        "expected the case to end within 5 s; it did not"
     );
     let log: Vec<_> = outcomes[1].wire.first().iter().map(|entry| &entry.what).collect();
-    assert_eq!(log, ["1000 s", "the time is over"]);
+    assert_eq!(log, ["1000 s", "the time is up"]);
 }

@@ -19,10 +19,10 @@ use crate::{
     protocol::{frame::TEXT, head::Head, messages::Heard},
 };
 
-/// How long a client has to hang up on a bad answer.
+/// The time limit for a client to end the connection after a bad answer.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What must not come back on a connection that must not be open.
+/// The text that must not come back on a connection that must not be open.
 const GREETING: &str = "Hello, world!";
 
 /// A connection on which a client asked for a WebSocket.
@@ -30,13 +30,13 @@ const GREETING: &str = "Hello, world!";
 pub(super) struct Opened {
     stream: Box<dyn Duplex>,
     pub(super) request: Head,
-    /// Of the request line.
+    /// The target of the request line.
     pub(super) target: String,
-    /// What came behind the request.
+    /// The bytes behind the request.
     early: Vec<u8>,
 }
 
-/// Reads a request; nothing, if what comes is none.
+/// Reads a request; `None` if there is none.
 pub(super) async fn receive(mut stream: Box<dyn Duplex>) -> Option<Opened> {
     let mut bytes = Vec::new();
     let (request, n_bytes) = Head::receive(&mut *stream, &mut bytes).await.ok()?;
@@ -49,7 +49,7 @@ pub(super) async fn receive(mut stream: Box<dyn Duplex>) -> Option<Opened> {
     })
 }
 
-/// What a request must say (RFC 6455 §4.1).
+/// Checks the request of a client (RFC 6455 §4.1).
 ///
 /// # Errors
 /// What is wrong with it.
@@ -118,7 +118,7 @@ pub(super) async fn tell(opened: Opened, words: String) {
     connection.finish().await;
 }
 
-/// Says that there is nothing at this address.
+/// Answers that there is nothing at this address.
 pub(super) async fn refuse(mut opened: Opened) {
     let answer = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     // A client that has gone needs no answer.
@@ -161,11 +161,11 @@ pub(super) async fn reply(mut opened: Opened, replied: &Replied, wire: &mut Wire
     judge(replied.reaction, reaction.ok())
 }
 
-/// What a client made of an answer: what it said, or how it ended; nothing, if it did neither.
+/// The client's reaction to an answer: its message, or the end of the connection; `None` without either.
 fn judge(reaction: Reaction, came: Option<Result<Heard, End>>) -> Judgement {
     let (verdict, got) = match came {
         Some(Err(End::Finished | End::Broken(_))) => (Verdict::Pass, "the end of the connection".to_owned()),
-        // A Close frame on what is no WebSocket: nobody asked for it, and it does no harm.
+        // A Close frame on what is not a WebSocket: it was not expected, but it does no harm.
         Some(Ok(Heard::Close(_))) => (
             Verdict::NonStrict,
             "a Close frame, where no WebSocket was open".to_owned(),

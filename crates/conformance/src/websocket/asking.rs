@@ -1,4 +1,4 @@
-//! Asks a server for a WebSocket as a case of family h says, and judges what it makes of that.
+//! Asks a server for a WebSocket as in a case of family h, and judges its reaction.
 
 use std::time::Duration;
 
@@ -21,13 +21,13 @@ use crate::{
     },
 };
 
-/// How long an answer may take.
+/// The time limit of an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What proves that a WebSocket is open.
+/// The text that proves that a WebSocket is open.
 const GREETING: &str = "Hello, world!";
 
-/// What came of a request.
+/// The result of a request.
 enum Outcome {
     /// A WebSocket, on which a text came back and which was closed in order.
     Opened { agreed: Agreed, closing: Verdict },
@@ -37,7 +37,7 @@ enum Outcome {
     Ended,
     /// No answer.
     Silence,
-    /// Something against the rules, whatever was asked.
+    /// A violation of the rules, for any request.
     Wrong(String),
 }
 
@@ -188,7 +188,7 @@ impl Reaction {
     }
 }
 
-/// What a request offers of permessage-deflate, as far as it is in order.
+/// The valid offers of permessage-deflate in a request.
 fn offers_in(request: &[u8]) -> Vec<Terms> {
     let text = String::from_utf8_lossy(request);
     let lines = text

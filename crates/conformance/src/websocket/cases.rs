@@ -1,5 +1,5 @@
-//! All cases, family by family. Numbers 1–13 are those of Autobahn's test suite, written anew from the RFCs; families
-//! with letters are our own.
+//! All cases, family by family. Numbers 1–13 are those of Autobahn's test suite, written from the RFCs; families with
+//! letters are our own.
 
 use std::{borrow::Cow, fmt};
 
@@ -19,18 +19,18 @@ mod reserved;
 mod rules;
 mod utf8;
 
-/// A case and what is done for it.
+/// A case and its script.
 #[derive(Debug)]
 pub(super) struct Planned {
     pub(super) case: Case,
     pub(super) script: Script,
 }
 
-/// What is done for a case.
+/// The script of a case.
 pub(super) enum Script {
     /// A conversation; made when it is needed, because some have 16 MiB.
     Exchange(Box<dyn Fn() -> Exchange>),
-    /// The same on a connection with permessage-deflate.
+    /// An exchange on a connection with permessage-deflate.
     Compressed {
         /// Messages that the tester sends refer to those before them, which has to be agreed on.
         needs_takeover: bool,
@@ -44,7 +44,7 @@ pub(super) enum Script {
     Reply(replies::Replied),
 }
 
-/// What families are called.
+/// The names of the families.
 pub(super) const FAMILIES: &[(&str, &str)] = &[
     ("1", "Framing"),
     ("2", "Pings and pongs"),
@@ -64,7 +64,7 @@ pub(super) const FAMILIES: &[(&str, &str)] = &[
 ];
 
 /// All cases for a server (`Side::Client`: the tester is the client) or for a client, in the order of their ids.
-/// `n_messages` is how many each case of families 12 and 13 has.
+/// `n_messages` is the number of messages in each case of families 12 and 13.
 pub(super) fn all(side: Side, n_messages: usize) -> Vec<Planned> {
     let mut list = List(Vec::new());
     framing::add(&mut list);

@@ -34,10 +34,10 @@ use visit::{Visit, Wish};
 /// Connections that are served at a time. Reason: clients run one case after the other, or a few at once.
 const MOST_VISITS: usize = 256;
 
-/// How long a connection may take to say what it wants.
+/// The time limit for a connection to send its request.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long to wait for `/updateReports` when all cases have run: it is the last thing that clients do.
+/// The time to wait for `/updateReports` after all cases have run: it is the last request of clients.
 const FAREWELL: Duration = Duration::from_secs(3);
 
 /// The suite for clients.
@@ -47,16 +47,16 @@ pub struct ClientSuite {
     corpora: Corpora,
 }
 
-/// What a run with a client came to.
+/// The result of a run with a client.
 #[derive(Debug)]
 pub struct ClientRun {
-    /// What the client calls itself.
+    /// The name that the client gave itself.
     pub agent: Option<String>,
-    /// In the order of the cases; those that the client did not ask for are skipped.
+    /// The outcomes in the order of the cases. Cases that the client did not ask for are skipped.
     pub outcomes: Vec<Outcome>,
 }
 
-/// A run with a client under way.
+/// A run with a client in progress.
 struct Run<'s> {
     suite: &'s ClientSuite,
     cases: &'s [Case],
@@ -67,7 +67,7 @@ struct Run<'s> {
 }
 
 impl ClientSuite {
-    /// All cases for a client; `n_messages` is how many each case of families 12 and 13 sends.
+    /// All cases for a client; `n_messages` is the number of messages in each case of families 12 and 13.
     pub fn new(n_messages: usize) -> Self {
         Self {
             cases: cases::all(Side::Server, n_messages),
@@ -80,13 +80,13 @@ impl ClientSuite {
         self.cases.iter().map(|planned| planned.case.clone()).collect()
     }
 
-    /// What families of cases are called.
+    /// The names of the families of cases.
     pub fn families(&self) -> &'static [(&'static str, &'static str)] {
         cases::FAMILIES
     }
 
-    /// Serves `cases` until the client has what it wants: it calls `/updateReports` or `/stopServer`, or all cases have run.
-    /// A case that runs again replaces the outcome before. `on_progress` hears of every outcome.
+    /// Serves `cases` until the client is done: it calls `/updateReports` or `/stopServer`, or all cases have run. A
+    /// case that runs again replaces the earlier outcome. `on_progress` gets every outcome.
     pub async fn run(
         &self,
         listener: &Listener,
@@ -202,7 +202,7 @@ impl Run<'_> {
     }
 }
 
-/// What Autobahn says for a verdict.
+/// Autobahn's word for a verdict.
 fn autobahn_word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Pass => "OK",

@@ -1,4 +1,4 @@
-//! Goes through an exchange on an open connection and judges what came of it.
+//! Performs an exchange on an open connection and judges the target's behaviour.
 
 use std::time::Duration;
 
@@ -18,41 +18,41 @@ use crate::{
 
 mod wording;
 
-/// How long the target may keep silent when it has to answer.
+/// The time limit of an answer of the target.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// How much longer for every MiB that it was sent. Reason: builds without optimisation, and machines with work to do.
+/// The additional time for every MiB that was sent. Reason: builds without optimisation, and busy machines.
 const PATIENCE_PER_MIB: Duration = Duration::from_secs(4);
 
 /// After this much silence a target that has to end the connection is asked whether it still listens: the answer, if one
-/// comes, proves that it does, and nobody has to wait longer.
+/// comes, proves that it does, without a longer wait.
 const PROBE_AFTER: Duration = Duration::from_secs(1);
 
-/// What a target is asked then.
-const PROBE: &[u8] = b"is anybody there?";
+/// The payload of the ping that proves whether a target is still alive.
+const PROBE: &[u8] = b"are you there?";
 
-/// How long a server may leave TCP open after both ends have said Close.
+/// The time in which a server must end TCP after both ends have sent Close.
 const LINGER: Duration = Duration::from_secs(3);
 
-/// What a connection came to.
+/// The events of a connection.
 #[derive(Debug, Default)]
 struct Course {
     events: Vec<Event>,
     /// The target's Close: with code and reason, or without.
     close: Option<Option<(u16, String)>>,
-    /// How the stream of bytes ended.
+    /// The end of the stream of bytes; `None` before it.
     end: Option<End>,
     /// The target said something after its Close.
     spoke_after_close: Option<Heard>,
-    /// It answered a Ping that it must not have understood any more.
+    /// The target answered a ping after it should have failed the connection.
     answered_probe: bool,
-    /// It left TCP open after both ends had said Close.
+    /// The target left TCP open after both ends had sent Close.
     lingers: bool,
-    /// It said nothing in the time that it had.
+    /// The target was silent for the whole time limit.
     was_silent: bool,
 }
 
-/// An exchange under way.
+/// An exchange in progress.
 struct Conduct<'c, 'w> {
     connection: &'c mut Connection<'w>,
     exchange: &'c Exchange,
@@ -80,7 +80,7 @@ pub(super) async fn conduct(exchange: &Exchange, connection: &mut Connection<'_>
     conduct.course.judge(exchange, side)
 }
 
-/// Says Close, and judges how the target takes it: the end of conversations that are no exchange.
+/// Sends Close and judges the target's reaction. This ends conversations that are not exchanges.
 pub(super) async fn close_in_order(connection: &mut Connection<'_>) -> (Verdict, String) {
     let exchange = Exchange::of(Vec::new());
     let judgement = conduct(&exchange, connection).await;
@@ -193,7 +193,7 @@ impl Conduct<'_, '_> {
         }
     }
 
-    /// The same, and asks when nothing happens.
+    /// Waits for a failure of the connection, and sends a ping when nothing happens.
     async fn await_failure(&mut self) {
         let mut patience = PROBE_AFTER + self.patience - PATIENCE;
         let mut is_asked = false;

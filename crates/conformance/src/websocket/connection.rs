@@ -1,4 +1,4 @@
-//! An open connection to the target: frames out in any cut, and what comes back.
+//! An open connection to the target: frames out in any cut, and the target's frames.
 
 use std::{
     fmt,
@@ -23,14 +23,14 @@ use crate::{
     },
 };
 
-/// How much is read at once.
+/// The number of bytes per read.
 const READ_BYTES: usize = 64 << 10;
 
-/// How many bytes may wait for the case to take them. Beyond it the target is not read, and waits itself. Reason: a few
-/// of the largest messages.
+/// The largest number of bytes that may wait for the case. Beyond it the tester stops reading, and the target waits.
+/// Reason: a few of the largest messages.
 const MOST_UNREAD_BYTES: usize = 80 << 20;
 
-/// Which end the tester is.
+/// The role of the tester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     /// A server is under test.
@@ -42,22 +42,22 @@ pub(super) enum Side {
 /// How frames are cut into writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cut {
-    /// All in one.
+    /// All frames in one write.
     Together,
-    /// Each frame by itself.
+    /// One write per frame.
     Frames,
     /// Pieces of this many bytes, wherever frames begin.
     Bytes(usize),
 }
 
-/// How the stream of bytes ended.
+/// The end of the stream of bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// The target ended it.
     Finished,
-    /// It broke.
+    /// The connection broke.
     Broken(io::ErrorKind),
-    /// What the target sent makes no sense any more.
+    /// The target broke the protocol, so that its further bytes have no meaning.
     Violated(Violation),
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Connection<'w> {
     deflate: Option<Deflate>,
     end: Option<End>,
     masks: fastrand::Rng,
-    /// What goes over the wire.
+    /// The log of the bytes on the wire.
     pub(super) wire: &'w mut WireLog,
 }
 
@@ -94,7 +94,7 @@ impl<'w> Connection<'w> {
         }
     }
 
-    /// Which end the tester is.
+    /// The role of the tester.
     pub(super) fn side(&self) -> Side {
         self.side
     }
@@ -104,8 +104,8 @@ impl<'w> Connection<'w> {
         self.deflate.as_mut()
     }
 
-    /// Sends frames. When the target hangs up meanwhile, the rest is not sent: what it said before comes with
-    /// [`next`](Self::next).
+    /// Sends frames. When the target closes the connection in the meantime, the rest is not sent; its earlier
+    /// messages come with [`next`](Self::next).
     pub(super) async fn send(&mut self, frames: &[Frame], cut: Cut) {
         for frame in frames {
             self.wire.sent(frame);
@@ -113,7 +113,7 @@ impl<'w> Connection<'w> {
         self.send_silently(frames, cut).await;
     }
 
-    /// The same without an entry for each frame in the log.
+    /// Sends frames without an entry for each in the log.
     pub(super) async fn send_silently(&mut self, frames: &[Frame], cut: Cut) {
         let mut bytes = Vec::new();
         for frame in frames {
@@ -147,7 +147,7 @@ impl<'w> Connection<'w> {
         self.write(&bytes[start..n_head + part.end]).await;
     }
 
-    /// What the target says next, or how the stream ended.
+    /// The next message of the target, or the end of the stream.
     pub(super) async fn next(&mut self) -> Result<Heard, End> {
         loop {
             if let Some(heard) = self.take()? {
@@ -189,7 +189,7 @@ impl<'w> Connection<'w> {
         is_masked.then(|| self.masks.u32(..).to_ne_bytes())
     }
 
-    /// Writes everything, and reads what comes meanwhile, so that neither end waits for the other one to read.
+    /// Writes all bytes, and reads arriving ones at the same time, so that neither end waits for the other.
     async fn write(&mut self, bytes: &[u8]) {
         let mut n_written = 0;
         let written = poll_fn(|cx| {

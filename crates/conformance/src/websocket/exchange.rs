@@ -1,4 +1,4 @@
-//! What a case consists of, as data: frames to send, what may come back, and how the connection ends.
+//! The parts of a case, as data: frames to send, allowed answers, and the end of the connection.
 
 use std::{ops::Range, time::Duration};
 
@@ -11,18 +11,18 @@ use crate::{
     },
 };
 
-/// One conversation on an open connection.
+/// A conversation on an open connection.
 #[derive(Clone, Debug)]
 pub(super) struct Exchange {
-    /// What the tester does, in order.
+    /// The actions of the tester, in order.
     pub(super) actions: Vec<Action>,
-    /// What may come of it, the strictest first. Anything else is a failure.
+    /// The allowed outcomes, the strictest first. Any other outcome is a failure.
     pub(super) outcomes: Vec<(Verdict, Vec<Event>)>,
-    /// How the connection has to end.
+    /// The required end of the connection.
     pub(super) ending: Ending,
 }
 
-/// One thing that the tester does.
+/// An action of the tester.
 #[derive(Clone, Debug)]
 pub(super) enum Action {
     /// Sends frames.
@@ -35,7 +35,7 @@ pub(super) enum Action {
     AwaitFailure(Duration),
 }
 
-/// One thing that happens.
+/// An event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Event {
     /// The target said something.
@@ -44,12 +44,12 @@ pub(super) enum Event {
     Waited,
 }
 
-/// How the connection has to end.
+/// The required end of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     /// The tester says Close with 1000 when everything has come, and the target answers with that.
     ByTester,
-    /// The tester has said Close; the target answers with one of these codes, where `None` is no code at all.
+    /// The tester has sent Close; the target answers with one of these codes, where `None` is no code at all.
     Answered(&'static [Option<u16>]),
     /// The target fails the connection (RFC 6455 §7.1.7). If it says why, then with one of these codes.
     Failed(&'static [u16]),
@@ -57,10 +57,10 @@ pub(super) enum Ending {
     Any,
 }
 
-/// How a broken rule is answered.
+/// The end after a protocol error.
 pub(super) const PROTOCOL_ERROR: Ending = Ending::Failed(&[1002]);
 
-/// How data is answered that is not of its kind.
+/// The end after invalid data.
 pub(super) const INVALID_DATA: Ending = Ending::Failed(&[1007]);
 
 impl Exchange {
@@ -78,7 +78,7 @@ impl Exchange {
         }
     }
 
-    /// The same with everything that is sent cut like this.
+    /// The exchange with all sent bytes cut like this.
     pub(super) fn cut(mut self, into: Cut) -> Self {
         for action in &mut self.actions {
             if let Action::Send(_, cut) = action {
@@ -88,7 +88,7 @@ impl Exchange {
         self
     }
 
-    /// The same with these answers, in this order.
+    /// The exchange with these answers, in this order.
     pub(super) fn hears(self, answers: Vec<Heard>) -> Self {
         let events = answers.into_iter().map(Event::Heard).collect();
         Self {
@@ -97,13 +97,13 @@ impl Exchange {
         }
     }
 
-    /// The same, and right in a way that is less strict when this comes.
+    /// The exchange with a further allowed outcome, which is less strict.
     pub(super) fn or_non_strict(mut self, events: Vec<Event>) -> Self {
         self.outcomes.push((Verdict::NonStrict, events));
         self
     }
 
-    /// The same with another ending.
+    /// The exchange with another end.
     pub(super) fn ends(self, ending: Ending) -> Self {
         Self { ending, ..self }
     }
@@ -125,7 +125,7 @@ impl Exchange {
     }
 }
 
-/// What the target says when it echoes a message.
+/// The target's echo of a message.
 pub(super) fn message(opcode: u8, payload: impl Into<Vec<u8>>) -> Heard {
     match opcode {
         frame::TEXT => Heard::Text(payload.into()),

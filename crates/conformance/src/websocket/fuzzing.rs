@@ -3,7 +3,7 @@
 
 use crate::protocol::messages::{Heard, MessageReader};
 
-/// What a reader makes of a stream.
+/// The events that a reader finds in a stream.
 #[derive(Debug, Default)]
 pub struct Read {
     /// Messages, pings, pongs, and a close as the last one.
@@ -14,7 +14,7 @@ pub struct Read {
     pub is_waiting: bool,
 }
 
-/// One thing that a stream says.
+/// An event of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Said {
     /// A text message.

@@ -17,10 +17,10 @@ use crate::{
     },
 };
 
-/// What proves that a server understood a WebSocket handshake (RFC 6455 §1.3).
+/// The constant that proves a server's understanding of a WebSocket handshake (RFC 6455 §1.3).
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/// What the server agreed to.
+/// The agreement of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Agreed {
     /// The terms of compression, if it was offered and accepted.
@@ -34,7 +34,7 @@ pub(super) fn accept_of(key: &str) -> String {
     BASE64.encode(Sha1::new().chain_update(key).chain_update(GUID).finalize())
 }
 
-/// Sends a request, cut into pieces of `n_at_once`, and reads the answer: its head, and what came behind it.
+/// Sends a request, cut into pieces of `n_at_once`, and reads the answer: its head, and the bytes behind it.
 ///
 /// # Errors
 /// No answer comes.
@@ -62,7 +62,7 @@ pub(super) async fn ask(
     received.map(|(head, n_head_bytes)| (head, bytes.split_off(n_head_bytes)))
 }
 
-/// What a server must say that opens a WebSocket (RFC 6455 §4.1, §4.2.2), for these offers of compression and
+/// Checks the answer of a server that opens a WebSocket (RFC 6455 §4.1, §4.2.2), for these offers of compression and
 /// sub-protocols.
 ///
 /// # Errors
@@ -103,9 +103,7 @@ fn check_extensions(head: &Head, offers: &[Terms]) -> Result<Option<Terms>, Stri
         [] => return Ok(None),
         [Ok(answer)] => *answer,
         [Err(element), ..] => {
-            return Err(format!(
-                "the extension {element:?} makes no sense (RFC 6455 §9.1)"
-            ));
+            return Err(format!("the extension {element:?} is not valid (RFC 6455 §9.1)"));
         }
         _ => return Err("permessage-deflate is accepted twice (RFC 7692 §5.1)".to_owned()),
     };
@@ -218,7 +216,7 @@ mod tests {
         );
         check_answer(
             &["Sec-WebSocket-Extensions: x-new"],
-            Some("\"x-new\" makes no sense"),
+            Some("\"x-new\" is not valid"),
         );
         check_answer(
             &["Sec-WebSocket-Extensions: permessage-deflate, permessage-deflate"],

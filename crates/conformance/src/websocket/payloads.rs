@@ -1,13 +1,14 @@
-//! Payloads of five kinds, made from a seed: as varied as files of the world, the same in each run, nobody's text.
+//! Payloads of five kinds, made from a seed: as varied as real files, equal in each run, and free of other authors'
+//! text.
 
 use std::{cell::OnceCell, fmt::Write as _};
 
 use crate::protocol::frame::{BINARY, TEXT};
 
-/// How much of each kind is made. Messages are cut out of it at changing places, the largest has half of it.
+/// The number of bytes of each kind. Messages are cut out at changing places; the largest message is half of it.
 const CORPUS_BYTES: usize = 256 << 10;
 
-/// What messages are made of; they compress very differently.
+/// The content of messages. The kinds compress very differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Records with names that repeat and values that do not, as text.
@@ -18,15 +19,15 @@ pub(super) enum Kind {
     Prose,
     /// Elements within each other, as text.
     Html,
-    /// The same few bytes over and over.
+    /// A few bytes, repeated.
     Repetition,
 }
 
 impl Kind {
-    /// All, in the order of the families of cases.
+    /// All kinds, in the order of the families of cases.
     pub(super) const ALL: [Self; 5] = [Self::Json, Self::Noise, Self::Prose, Self::Html, Self::Repetition];
 
-    /// What it is called in titles.
+    /// The name in titles.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Json => "JSON",
@@ -37,7 +38,7 @@ impl Kind {
         }
     }
 
-    /// The opcode of its messages. Noise is no text, and repetition is sent as bytes to have more of those.
+    /// The opcode of its messages. Noise is not text, and repetition is sent as bytes to have more of those.
     pub(super) fn opcode(self) -> u8 {
         match self {
             Self::Json | Self::Prose | Self::Html => TEXT,
@@ -46,7 +47,7 @@ impl Kind {
     }
 }
 
-/// What all messages of one kind are cut from, made when it is first needed.
+/// The bytes from which all messages of one kind are cut, created at first use.
 #[derive(Debug, Default)]
 pub(super) struct Corpora([OnceCell<Vec<u8>>; Kind::ALL.len()]);
 
@@ -150,7 +151,7 @@ fn add_element(text: &mut String, random: &mut fastrand::Rng, depth: u32) {
     let _ = writeln!(text, "</{tag}>");
 }
 
-/// One of some thousand words, the short ones more often.
+/// One of some thousand words; short words are more frequent.
 fn word(random: &mut fastrand::Rng) -> String {
     const SYLLABLES: [&str; 16] = [
         "ma", "re", "to", "li", "ka", "ün", "so", "é", "dar", "vin", "pel", "ω", "mo", "stra", "qui", "海",

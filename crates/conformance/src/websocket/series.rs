@@ -16,10 +16,10 @@ use crate::{
     protocol::{frame::RSV1, messages::Heard},
 };
 
-/// How long one echo may take. Reason: 128 KiB, through builds without optimisation on busy machines.
+/// The time limit of one echo. Reason: 128 KiB, through builds without optimisation on busy machines.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Messages that are named in the log at the beginning; of the others only what is wrong.
+/// The number of messages that the log names at the beginning; of later messages it names only failures.
 const MOST_LOGGED: usize = 4;
 
 /// Messages of one size and kind.
@@ -27,19 +27,19 @@ const MOST_LOGGED: usize = 4;
 pub(super) struct Series {
     pub(super) content: Content,
     pub(super) n_bytes: usize,
-    /// How large the fragments are that a message is sent in; `None`: it is sent whole.
+    /// The size of the fragments of a message; `None` sends it whole.
     pub(super) fragment_bytes: Option<usize>,
     pub(super) n_messages: usize,
-    /// The terms of compression that are wanted, the preferred ones first; none for a plain connection.
+    /// The offered terms of compression, the preferred ones first; empty for a plain connection.
     pub(super) offers: Vec<Terms>,
 }
 
-/// What messages consist of.
+/// The content of messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Content {
-    /// The same byte over and over, in messages with this opcode.
+    /// One byte, repeated, in messages with this opcode.
     Filler(u8, u8),
-    /// Something varied, compressed.
+    /// Varied content, compressed.
     Kind(Kind),
 }
 

@@ -24,15 +24,16 @@ pub struct ServerSuite {
     corpora: Corpora,
 }
 
-/// How long a case with much to send may take beyond others. Reason: 4 MiB in fragments of 64 bytes, and a thousand
-/// messages of 128 KiB.
+/// The additional time of a case with much data. Reason: 4 MiB in fragments of 64 bytes, and a thousand messages of
+/// 128 KiB.
 pub(super) const LONG: Duration = Duration::from_secs(300);
 
-/// How long a connection may take at first. Reason: a packet that is lost three times, on a slow line.
+/// The time limit of the first connection. Reason: a packet that is lost three times, on a slow line.
 const REACHABLE_WITHIN: Duration = Duration::from_secs(10);
 
 impl ServerSuite {
-    /// All cases for `server`, which echoes every message; `n_messages` is how many each case of families 12 and 13 sends.
+    /// All cases for `server`, which echoes every message; `n_messages` is the number of messages in each case of
+    /// families 12 and 13.
     pub fn new(server: Server, n_messages: usize) -> Self {
         Self {
             server,
@@ -84,7 +85,7 @@ impl Suite for ServerSuite {
         cases::FAMILIES
     }
 
-    /// Without a server every case would fail, and none would say why.
+    /// Checks that the server is reachable. Without a server every case would fail, without a helpful reason.
     async fn prepare(&self) -> Result<(), String> {
         let url = &self.server;
         match timeout(REACHABLE_WITHIN, self.server.dial()).await {
@@ -116,7 +117,7 @@ impl Suite for ServerSuite {
     }
 }
 
-/// Families 9, 12 and 13 have as much time as they need; the others end by themselves, after a while of silence.
+/// The deadline of a case. Families 9, 12 and 13 send much data and get more time.
 pub(super) fn deadline(case: &CaseId, usual: Duration) -> Duration {
     match case.family() {
         "9" | "12" | "13" => usual.max(LONG),
@@ -129,6 +130,6 @@ fn unopened(what: &str) -> Judgement {
 }
 
 pub(super) fn without_compression() -> Judgement {
-    let text = "permessage-deflate was not agreed on in these terms";
+    let text = "permessage-deflate was not agreed on with these parameters";
     Judgement::new(Verdict::Unimplemented, text)
 }

@@ -1,4 +1,4 @@
-//! `Sec-WebSocket-Extensions`: what is offered, what is answered, and whether an answer keeps to the offer (RFC 7692 §7.1).
+//! `Sec-WebSocket-Extensions`: offers, answers, and whether an answer keeps to the offer (RFC 7692 §7.1).
 
 use crate::protocol::{
     deflate::{Deflate, Direction},
@@ -27,7 +27,7 @@ impl Terms {
         client_max_window_bits: Some(None),
     };
 
-    /// As it stands in the header.
+    /// The terms as a header value.
     pub(super) fn header(&self) -> String {
         let mut text = NAME.to_owned();
         if self.server_no_context_takeover {
@@ -122,13 +122,13 @@ impl Terms {
         }
     }
 
-    /// The plainest answer to a client's request: what its first offer in order demands, and no more. Nothing, when it
+    /// The plainest answer to a client's request: the demands of its first valid offer, and no more. `None` when it
     /// offers no compression.
     pub(super) fn answering(request: &Head) -> Option<Self> {
         Self::limiting(request, &Self::default())
     }
 
-    /// The same, limiting the client as `wanted`; nothing, when it did not offer to be limited like that.
+    /// The answer that limits the client as `wanted`; `None` when the client did not offer such a limit.
     pub(super) fn limiting(request: &Head, wanted: &Self) -> Option<Self> {
         let mut offers = request.values("Sec-WebSocket-Extensions").flat_map(Self::read);
         offers.find_map(|offer| {
@@ -150,7 +150,7 @@ impl Terms {
         })
     }
 
-    /// How the server compresses when these terms are the answer.
+    /// The server's compression under these terms.
     fn server(&self) -> Direction {
         Direction {
             takes_over: !self.server_no_context_takeover,
@@ -158,7 +158,7 @@ impl Terms {
         }
     }
 
-    /// How the client does.
+    /// The client's compression under these terms.
     fn client(&self) -> Direction {
         Direction {
             takes_over: !self.client_no_context_takeover,
@@ -177,7 +177,7 @@ impl Terms {
     }
 }
 
-/// What a parameter of window bits may say (RFC 7692 §7.1.2): 8–15 without leading zeros, in quotes or not.
+/// The value of a parameter of window bits (RFC 7692 §7.1.2): 8–15 without leading zeros, with or without quotes.
 fn bits(value: &str) -> Option<u8> {
     let value = value.trim();
     let quoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
@@ -186,7 +186,7 @@ fn bits(value: &str) -> Option<u8> {
     (!value.starts_with(['0', '+'])).then_some(bits)
 }
 
-/// What stands in quotes, with characters that have a backslash before them as they are (RFC 9110 §5.6.4).
+/// The content of a quoted string, without its backslash escapes (RFC 9110 §5.6.4).
 fn unescaped(text: &str) -> String {
     let mut characters = text.chars();
     let mut plain = String::new();

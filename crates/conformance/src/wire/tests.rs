@@ -1,4 +1,4 @@
-//! Logs stay small whatever they are told.
+//! Tests that logs stay small for any input.
 
 use std::time::Duration;
 

@@ -59,13 +59,15 @@ pub enum TargetError {
         scheme: String,
     },
     /// Nothing between the scheme and the path.
-    #[error("{url:?} names no host; expected one, for example ws://127.0.0.1:8080/cable")]
+    #[error("{url:?} has no host; write it as ws://host:port/path, for example ws://127.0.0.1:8080/cable")]
     NoHost {
         /// The text as given.
         url: String,
     },
     /// `user:password@host`.
-    #[error("{url:?} carries a user name, which WebSocket URLs cannot; send it as a header or in the query")]
+    #[error(
+        "{url:?} has a user name, which WebSocket URLs do not allow; send it in a header or in the query"
+    )]
     UserInfo {
         /// The text without user and password.
         url: String,
@@ -85,7 +87,7 @@ pub enum TargetError {
         port: String,
     },
     /// RFC 6455 §3 forbids fragments.
-    #[error("{url:?} has a fragment (#…), which WebSocket URLs cannot; write # as %23 if it is data")]
+    #[error("{url:?} has a fragment (#…), which WebSocket URLs do not allow; write # as %23 if it is data")]
     Fragment {
         /// The text as given.
         url: String,
@@ -104,7 +106,7 @@ pub enum TargetError {
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
     /// The resolver failed.
-    #[error("cannot find the address of {host:?}: {source}; check the spelling or use an IP address")]
+    #[error("cannot resolve {host:?}: {source}; check the spelling or use an IP address")]
     Lookup {
         /// The host as given.
         host: String,
@@ -359,11 +361,11 @@ mod tests {
         };
         check("localhost:8080", "has no scheme");
         check("http://h/", "scheme \"http\"; expected ws or wss");
-        check("ws://", "names no host");
-        check("ws://:8080/", "names no host");
-        check("ws://me:pw@h/", "\"ws://***@h/\" carries a user name");
-        check("ws://me:p/w@h/", "\"ws://***@h/\" carries a user name");
-        check("me:pw@h/", "\"***@h/\" carries a user name");
+        check("ws://", "has no host");
+        check("ws://:8080/", "has no host");
+        check("ws://me:pw@h/", "\"ws://***@h/\" has a user name");
+        check("ws://me:p/w@h/", "\"ws://***@h/\" has a user name");
+        check("me:pw@h/", "\"***@h/\" has a user name");
         check("ws://::1/", "IPv6");
         check("ws://[::1/", "IPv6");
         check("ws://[::1]x/", "IPv6");

@@ -22,7 +22,7 @@ pub enum HistoryError {
         error: io::Error,
     },
     /// It is unknown whether there is a history.
-    #[error("cannot look for {path}: {error}")]
+    #[error("cannot check whether {path} exists: {error}")]
     Hidden {
         /// The database.
         path: PathBuf,
@@ -31,7 +31,7 @@ pub enum HistoryError {
     },
     /// The file is damaged, or not a history.
     #[error(
-        "{path} is damaged, or no history of Plimsoll's ({problem}); move it away, and the next run begins a new one"
+        "{path} is damaged or is not a Plimsoll history ({problem}); move it away, and the next run starts a new one"
     )]
     Damaged {
         /// The database.
@@ -67,15 +67,15 @@ pub enum HistoryError {
     },
     /// There is no such run.
     #[error(
-        "there is no run `{reference}`; valid are the beginning of an id, a tag, `latest`, and `latest~1` for the one \
-         before; `plimsoll runs list` shows them"
+        "there is no run `{reference}`; expected the beginning of an id, a tag, `latest`, or `latest~1` for the run \
+         before it; `plimsoll runs list` shows all runs"
     )]
     Unknown {
         /// The given text.
         reference: String,
     },
     /// Several ids begin with the given text.
-    #[error("`{prefix}` is the beginning of several runs: {}; write more of the id", ids.join(", "))]
+    #[error("`{prefix}` matches several runs: {}; write more of the id", ids.join(", "))]
     Ambiguous {
         /// The given text.
         prefix: String,

@@ -14,8 +14,8 @@ const MARKS: &str = "._/+-";
 /// A text that is not a valid tag.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "`{0}` is no tag: it has to have 1 to 64 letters, digits and {MARKS}, not - first, and must not be `latest`; for \
-     example: release-1.2"
+    "`{0}` is not a tag; expected 1 to 64 letters, digits and {MARKS}, without a leading - and other than `latest`, \
+     for example release-1.2"
 )]
 pub struct NoTag(String);
 

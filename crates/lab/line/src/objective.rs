@@ -35,7 +35,7 @@ pub struct Objective {
 pub enum ObjectiveError {
     /// The text is not a metric with an expression.
     #[error(
-        "the objective `{text}` does not read: {problem}; expected a metric and what must hold of it, for example \
+        "the objective `{text}` is not valid: {problem}; expected a metric and a condition, for example \
          'rtt p(95)<500' or 'errors==0'"
     )]
     Syntax {
@@ -45,7 +45,7 @@ pub enum ObjectiveError {
         problem: String,
     },
     /// The test has no such metric.
-    #[error("the objective `{text}` is about the metric `{metric}`, which this test does not have; {hint}")]
+    #[error("the objective `{text}` uses the metric `{metric}`, which this test does not have; {hint}")]
     UnknownMetric {
         /// What was written.
         text: String,
@@ -255,7 +255,7 @@ impl Objective {
         match self.expression.operator {
             Operator::Less | Operator::LessOrEqual => format!("{title} {value} of {limit} allowed"),
             Operator::Greater | Operator::GreaterOrEqual => {
-                format!("{title} {value}, at least {limit} wanted")
+                format!("{title} {value}, at least {limit} required")
             }
             Operator::Equal if self.expression.limit == 0.0 => format!("{title} {value}, none allowed"),
             Operator::Equal => format!("{title} {value} instead of {limit}"),
@@ -288,13 +288,13 @@ fn split(text: &str) -> Result<(&str, &str), ObjectiveError> {
     let operator = text[end_of_tags..]
         .find(['<', '>', '=', '!'])
         .map(|at| at + end_of_tags)
-        .ok_or_else(|| error("it compares nothing"))?;
+        .ok_or_else(|| error("it has no comparison operator"))?;
     let metric = match end_of_tags {
         0 => text[..operator].split_whitespace().next().unwrap_or_default(),
         end => &text[..end],
     };
     if metric.is_empty() {
-        return Err(error("it names no metric"));
+        return Err(error("it has no metric"));
     }
     Ok((metric, text[metric.len()..].trim()))
 }

@@ -52,7 +52,7 @@ pub enum OutputError {
         instead: &'static str,
     },
     /// A file of certificates or keys is invalid.
-    #[error("{variable}=`{path}`: {problem}; expected is a file in PEM that begins with -----BEGIN")]
+    #[error("{variable}=`{path}`: {problem}; expected a PEM file that begins with -----BEGIN")]
     Pem {
         /// The variable that names it.
         variable: String,
@@ -65,9 +65,7 @@ pub enum OutputError {
     #[error(transparent)]
     NoAuthorities(NoAuthorities),
     /// Two outputs would write over each other.
-    #[error(
-        "two outputs write to {place}; give each a place of its own, for example `--out json=samples.json`"
-    )]
+    #[error("two outputs write to {place}; give each its own file, for example `--out json=samples.json`")]
     SamePlace {
         /// The file.
         place: String,

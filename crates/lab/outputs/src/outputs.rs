@@ -133,8 +133,8 @@ impl Output {
                 Some(_) => Err(OutputError::Argument {
                     output: arg.to_owned(),
                     problem:
-                        "it takes no argument; the collector is named by OTEL_EXPORTER_OTLP_ENDPOINT, for \
-                              example `http://localhost:4317`"
+                        "it takes no argument; set OTEL_EXPORTER_OTLP_ENDPOINT to the URL of the collector, for \
+                         example `http://localhost:4317`"
                             .to_owned(),
                 }),
             },
@@ -209,7 +209,7 @@ fn unknown(name: &str) -> OutputError {
     if NOT_BUILT.contains(&name) || NOT_BUILT.contains(&plain) {
         return OutputError::NotBuilt {
             name: name.to_owned(),
-            instead: "many databases take one of these, if need be through an OpenTelemetry collector",
+            instead: "many databases accept one of these, some through an OpenTelemetry collector",
         };
     }
     OutputError::Unknown {

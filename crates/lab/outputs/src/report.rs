@@ -26,7 +26,7 @@ impl OutputReport {
     /// The report of outputs that were not waited for, so the number of samples that they have written is unknown.
     pub fn given_up(names: Vec<String>) -> Self {
         let outcome = Outcome {
-            error: Some("the end of its writing was not waited for".to_owned()),
+            error: Some("the program ended before the output had written everything".to_owned()),
             ..Outcome::default()
         };
         Self {

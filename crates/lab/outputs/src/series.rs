@@ -84,8 +84,8 @@ impl SeriesStore {
                     if self.n_beyond == 0 {
                         tracing::warn!(
                             limit = MAX_SERIES,
-                            "An output has too many time series and takes no new ones. A tag has too many values; \
-                             give requests whose URLs differ a common name."
+                            "An output has reached its limit of time series and drops samples of new ones. A tag has \
+                             too many values; give requests with different URLs a common name."
                         );
                     }
                     self.n_beyond += 1;

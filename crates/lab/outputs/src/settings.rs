@@ -113,9 +113,7 @@ impl Settings<'_> {
             let (header, value) = header.ok_or_else(|| OutputError::Variable {
                 variable: names.join(" or "),
                 value: format!("{name}{separator}{HIDDEN}"),
-                expected: format!(
-                    "names and values that HTTP headers can have, such as `X-Scope-OrgID{separator}a`"
-                ),
+                expected: format!("names and values of HTTP headers, such as `X-Scope-OrgID{separator}a`"),
             })?;
             headers.insert(header, value);
         }

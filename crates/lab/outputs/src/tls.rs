@@ -75,10 +75,7 @@ impl Identity {
         key: &[&str],
     ) -> Result<Option<Self>, OutputError> {
         let incomplete = |present: PemFile, missing: &[&str]| {
-            let problem = format!(
-                "{} has to be set as well: a certificate needs its key",
-                missing[0]
-            );
+            let problem = format!("set {} as well: a certificate needs its key", missing[0]);
             Err(present.error(&problem))
         };
         match (PemFile::read(settings, certificate), PemFile::read(settings, key)) {

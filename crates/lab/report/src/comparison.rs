@@ -64,7 +64,7 @@ pub struct Side {
 
 /// A comparison without runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a comparison takes at least one run for each side")]
+#[error("a comparison needs at least one run on each side")]
 pub struct NoRuns;
 
 impl Comparison {
@@ -124,8 +124,8 @@ impl Comparison {
 
     fn legend(&self) -> String {
         format!(
-            "The true changes lie in these intervals, all together with {:.0} % confidence; changes of less than {:.0} % do \
-             not count.",
+            "With {:.0} % confidence, all true changes lie in these intervals. Changes of less than {:.0} % do not \
+             count.",
             self.confidence * 100.0,
             self.tolerance * 100.0
         )

@@ -125,7 +125,7 @@ pub fn fit(of: &str, against: &str, points: &[(f64, f64)]) -> Result<Fit, NoFit>
 fn check_spread(points: &[(f64, f64)]) -> Result<(), String> {
     if points.len() < LEAST_POINTS {
         return Err(format!(
-            "too few intervals ({}); it takes {LEAST_POINTS} in which the load rises or stays",
+            "too few intervals ({}); at least {LEAST_POINTS} with rising or steady load are needed",
             points.len()
         ));
     }
@@ -134,9 +134,7 @@ fn check_spread(points: &[(f64, f64)]) -> Result<(), String> {
     loads.dedup();
     let (lowest, highest) = (loads[0], loads[loads.len() - 1]);
     if loads.len() < LEAST_LOADS || highest - lowest < LEAST_SPREAD * highest {
-        return Err(
-            "the load was nearly the same all the time; let it rise in steps or as a ramp".to_owned(),
-        );
+        return Err("the load hardly changed; raise it in steps or as a ramp".to_owned());
     }
     Ok(())
 }

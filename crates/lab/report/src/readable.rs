@@ -58,7 +58,7 @@ pub(crate) fn per_second(rate: f64) -> String {
 }
 
 /// CPU time per second, to a hundredth of a core: `1 core`, `0.8 cores`, `< 0.01 cores`. Reason: the system's counters
-/// are no finer.
+/// are not finer.
 pub(crate) fn cores(cores: f64) -> String {
     if cores > 0.0 && cores < 0.005 {
         return "< 0.01 cores".to_owned();

@@ -127,14 +127,14 @@ fn missed(failed: &[&Threshold], summary: &Summary) -> String {
                 .value
                 .map(|value| format!(" (was {})", readable::digits(value)));
             format!(
-                "Did not hold {} {}{}",
+                "Failed the threshold {} {}{}",
                 one.metric,
                 one.expression,
                 was.unwrap_or_default()
             )
         }
         several => format!(
-            "Did not hold {} of {} thresholds",
+            "Failed {} of {} thresholds",
             several.len(),
             summary.thresholds.len()
         ),
@@ -265,13 +265,13 @@ mod tests {
             },
             Outcome::Failed,
             "Failed",
-            "Did not hold rtt p(95)<0.3 (was 0.365) with 1,200 users for 45 s: p95 of rtt 365 µs",
+            "Failed the threshold rtt p(95)<0.3 (was 0.365) with 1,200 users for 45 s: p95 of rtt 365 µs",
         );
         check(
             |summary| summary.thresholds = vec![threshold(false, None); 2],
             Outcome::Failed,
             "Failed",
-            "Did not hold 2 of 2 thresholds with 1,200 users for 45 s: p95 of rtt 365 µs",
+            "Failed 2 of 2 thresholds with 1,200 users for 45 s: p95 of rtt 365 µs",
         );
         check(
             |summary| {

@@ -6,7 +6,7 @@ use rquickjs::{Array, Coerced, Ctx, Exception, FromJs, Function, Object, Result,
 /// The longest list that is read. A script can make one of four billion items that takes no memory.
 const MAX_ITEMS: f64 = (1_u32 << 26) as f64;
 
-/// What JavaScript makes of a value as a text; of undefined and null an empty one, as in k6.
+/// A value converted to a string by JavaScript; empty for undefined and null, as in k6.
 pub(crate) struct Text(pub(crate) String);
 
 impl<'js> FromJs<'js> for Text {

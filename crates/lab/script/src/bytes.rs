@@ -37,8 +37,9 @@ pub(crate) fn buffer<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<Value<'js>> {
     if ctx.globals().contains_key("ArrayBuffer")? {
         return ArrayBuffer::new_copy(ctx.clone(), bytes).map(ArrayBuffer::into_value);
     }
-    let text = "bytes are asked for by what is not in the script's text (`responseType` in data, for example), so its users \
-                were made without ArrayBuffers; name ArrayBuffer in the script, if only in a comment";
+    let text = "the script needs ArrayBuffers, but its text does not mention them (`responseType` may come from \
+        data, for example), so its users were created without them; write the word ArrayBuffer in the script, for \
+        example in a comment";
     Err(Exception::throw_type(ctx, text))
 }
 
@@ -52,7 +53,7 @@ pub(crate) fn of<'js>(ctx: &Ctx<'js>, value: &Value<'js>, what: &str) -> Result<
     }
     copy(value).ok_or_else(|| {
         let text = format!(
-            "{what} was given {}; expected a text, an ArrayBuffer or a view of one",
+            "{what} was given {}; expected a string, an ArrayBuffer or a view of one",
             value.type_name()
         );
         Exception::throw_type(ctx, &text)

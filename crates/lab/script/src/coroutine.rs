@@ -20,28 +20,28 @@ use std::{
 
 use corosensei::{CoroutineResult, Yielder, stack::DefaultStack};
 
-/// How long code may compute before other coroutines of its thread have their turn.
+/// The time for which code may compute before other coroutines of its thread get their turn.
 const SLICE: Duration = Duration::from_millis(5);
 
 /// Why a coroutine gave its caller the stack back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// It waits for something that will wake it.
+    /// The body waits for an event that will wake it.
     Pending,
-    /// It lets others run and has more to do.
+    /// The body lets others run and has more to do.
     Busy,
-    /// It has done what it was asked and waits for the next task.
+    /// The body has done its task and waits for the next one.
     Idle,
-    /// Its body returned: it must not be resumed again.
+    /// The body returned: the coroutine must not be resumed again.
     Ended,
 }
 
-/// What was blocking has to end: the iteration's time is over, or the run was aborted.
+/// A blocking call has to end: the iteration's time is over, or the run was aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("interrupted")]
 pub(crate) struct Interrupted;
 
-/// A body of code on a stack of its own. It ends only by returning: it is interrupted and resumed until it does, never
+/// A body of code on its own stack. It ends only by returning: it is interrupted and resumed until it does, but never
 /// unwound, because C frames are on its stack.
 pub(crate) struct Coroutine {
     stack: corosensei::Coroutine<Waker, Turn, ()>,
@@ -147,7 +147,7 @@ impl Switch {
         self.suspend(Turn::Idle);
     }
 
-    /// From now on, waiting fails until [`Self::recover`].
+    /// Makes waiting fail until [`Self::recover`].
     pub(crate) fn interrupt(&self) {
         self.is_interrupted.set(true);
     }
@@ -157,7 +157,7 @@ impl Switch {
         self.is_interrupted.set(false);
     }
 
-    /// Whether what runs has to end.
+    /// Whether the running code has to end.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.is_interrupted.get()
     }

@@ -16,15 +16,15 @@ const MAX_BYTES: usize = 16 << 10;
 /// An exception, or a refusal of the host, with its place in the script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScriptError {
-    /// What was thrown: `TypeError: not a function`.
+    /// The message of the thrown value: `TypeError: not a function`.
     pub message: String,
     /// The innermost place in a script, when there is one.
     pub excerpt: Option<Box<Excerpt>>,
     /// The calls that led there, innermost first, one per line; empty when unknown.
     pub stack: String,
-    /// It was not the script's doing: its time was over.
+    /// Whether the script was interrupted because its time was over.
     pub is_interruption: bool,
-    /// It is how the script left after it had ended the run.
+    /// Whether the script left because it had ended the run.
     pub is_abort: bool,
 }
 
@@ -37,7 +37,7 @@ impl ScriptError {
         }
     }
 
-    /// What `error` came from; takes the pending exception out of `ctx`.
+    /// The failure behind `error`. Takes the pending exception out of `ctx`.
     pub(crate) fn caught(ctx: &Ctx<'_>, error: &Error, program: &Program) -> Self {
         if error.is_exception() {
             Self::of_value(&ctx.catch(), program)
@@ -78,7 +78,7 @@ impl ScriptError {
     }
 }
 
-/// Of a line `    at name (file:line:column)` of a stack; `None` for native frames.
+/// The excerpt for a line `    at name (file:line:column)` of a stack; `None` for native frames.
 fn excerpt_of_frame(frame: &str, program: &Program) -> Option<Excerpt> {
     let place = frame.trim().trim_end_matches(')');
     let place = place
@@ -95,7 +95,7 @@ fn excerpt_of_frame(frame: &str, program: &Program) -> Option<Excerpt> {
     Some(Excerpt::new(location, original))
 }
 
-/// A thrown value that is no error.
+/// A thrown value that is not an error.
 fn describe(thrown: &Value<'_>) -> String {
     if let Some(text) = thrown.as_string().and_then(|text| utf8(text).ok()) {
         return text;

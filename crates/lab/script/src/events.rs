@@ -29,26 +29,26 @@ type BackgroundFuture = Pin<Box<dyn Future<Output = ()>>>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct EventId(pub(crate) u32);
 
-/// Events that may be pending at once in one virtual user: far beyond what a script that works needs, and it keeps one
-/// that starts timers in a loop from taking all memory. Beyond it, [`Events::push`] refuses.
+/// The largest number of pending events in one virtual user. Reason: it is far beyond the need of working scripts,
+/// and keeps a script that starts timers in a loop from taking all memory. [`Events::push`] refuses further events.
 pub(crate) const MAX_EVENTS: usize = 100_000;
 
-/// There are [`MAX_EVENTS`] already.
+/// There are [`MAX_EVENTS`] pending events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{MAX_EVENTS} timers and requests are pending already; let some of them end first")]
+#[error("{MAX_EVENTS} timers and requests are already pending; wait for some of them first")]
 pub(crate) struct TooManyEvents;
 
 /// The events of one runtime: of one virtual user, or of several that share it, each of which owns some.
 #[derive(Default)]
 pub(crate) struct Events {
     pending: RefCell<FuturesUnordered<Abortable<Event>>>,
-    /// What was pushed since the last poll: a poll must be able to push.
+    /// The events that were pushed since the last poll: a poll must be able to push.
     added: RefCell<Vec<Abortable<Event>>>,
     handles: RefCell<HashMap<EventId, Handle>>,
     last_id: Cell<u32>,
-    /// Whose code runs; 0 where all of it is of one owner.
+    /// The owner of the running code; 0 where all code has one owner.
     owner: Cell<u32>,
-    /// How many events are pending, by owners; without 0.
+    /// The number of pending events by owner; without 0.
     n_of_owner: RefCell<HashMap<u32, u32>>,
 }
 
@@ -103,12 +103,12 @@ impl Events {
         Ok(())
     }
 
-    /// From now on, what is pushed belongs to `owner`, until an event of another one has happened.
+    /// Makes `owner` the owner of further pushed events, until an event of another owner has happened.
     pub(crate) fn set_owner(&self, owner: u32) {
         self.owner.set(owner);
     }
 
-    /// Whose code runs.
+    /// The owner of the running code.
     pub(crate) fn owner(&self) -> u32 {
         self.owner.get()
     }
@@ -145,7 +145,7 @@ impl Events {
         Some(handle)
     }
 
-    /// Takes an event away; one that has happened or never was is no error.
+    /// Takes an event away; one that has happened or never was is not an error.
     pub(crate) fn cancel(&self, id: EventId) {
         if let Some(handle) = self.settle(id) {
             handle.abort.abort();
@@ -173,7 +173,7 @@ impl Events {
         }
     }
 
-    /// As [`Self::next`], for a future that waits for something else, too.
+    /// Polls like [`Self::next`], for a future that also waits for something else.
     pub(crate) fn poll_next(&self, cx: &mut Context<'_>) -> Poll<Option<Callback>> {
         loop {
             if self.is_empty() {

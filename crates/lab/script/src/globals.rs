@@ -1,5 +1,5 @@
-//! What scripts find without importing it: `__ENV`, `__VU`, `console`, `open`, `require`, timers,
-//! and of the web `TextEncoder`, `TextDecoder`, `URL`, `URLSearchParams`, `crypto` and `performance`.
+//! Globals of scripts: `__ENV`, `__VU`, `console`, `open`, `require`, timers, and of the web `TextEncoder`,
+//! `TextDecoder`, `URL`, `URLSearchParams`, `crypto` and `performance`.
 
 use std::rc::Rc;
 
@@ -31,7 +31,7 @@ pub(crate) fn install(ctx: &Ctx<'_>, host: &Rc<Host>) -> Result<()> {
 }
 
 impl Program {
-    /// Sets what differs from iteration to iteration: `__ITER`, and the environment of the scenario.
+    /// Sets the values that differ between iterations: `__ITER`, and the environment of the scenario.
     pub(crate) fn prepare_iteration(&self, ctx: &Ctx<'_>, host: &Host) -> Result<()> {
         let iteration = host.work(ctx, "an iteration", |work| work.iteration.clone())?;
         let Some(iteration) = iteration else {

@@ -21,11 +21,11 @@ mod spans;
 
 use self::spans::{SPAN_BYTES, SizeClass, Spans};
 
-/// The memory of one runtime. How much that may be is the engine's business (`Runtime::set_memory_limit`).
+/// The memory of one runtime. The engine limits it (`Runtime::set_memory_limit`).
 pub(crate) struct Heap(Rc<RefCell<Spans>>);
 
 impl Heap {
-    /// Takes blocks from what all heaps of this thread share.
+    /// A heap that takes blocks from the spans that all heaps of this thread share.
     pub(crate) fn of_thread() -> Self {
         thread_local! {
             static SPANS: Rc<RefCell<Spans>> = Rc::default();
@@ -110,7 +110,7 @@ unsafe impl Allocator for Heap {
     }
 }
 
-/// Whether a block of ours has memory of its own. Where such blocks begin in a span's measure, a span has its header.
+/// Whether a block has its own memory, outside of spans. Such blocks begin where a span would have its header.
 fn is_large(block: *mut u8) -> bool {
     block.addr() % SPAN_BYTES == large::OFFSET
 }

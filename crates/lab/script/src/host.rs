@@ -1,4 +1,4 @@
-//! What native code of a module finds around it: the virtual user that its script belongs to.
+//! The surroundings of a module's native code: the virtual user of its script.
 
 use std::{
     cell::{Cell, RefCell},
@@ -22,10 +22,10 @@ use crate::{
     recorders::Recorders,
 };
 
-/// What the script is called for.
+/// The reason for a call of the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// Its modules are evaluated.
+    /// The script's modules are evaluated.
     Init,
     /// `setup`.
     Setup,
@@ -41,13 +41,13 @@ pub(crate) enum Stage {
 
 /// The native side of one script in one virtual user.
 pub(crate) struct Host {
-    /// The script and what all its virtual users share.
+    /// The script, which all virtual users share.
     pub(crate) program: Arc<Program>,
     /// k6's `__VU`: 0 outside of virtual users.
     pub(crate) vu: u32,
     /// Timers and the like.
     pub(crate) events: Rc<Events>,
-    /// What its objects hold beside the engine's heap.
+    /// The memory of its objects outside of the engine's heap.
     pub(crate) memory: NativeMemory,
     switch: Rc<Switch>,
     background: Background,
@@ -60,15 +60,15 @@ pub(crate) struct Host {
     is_at_work: Cell<bool>,
 }
 
-/// What is being done: an iteration, setup or teardown.
+/// The work in progress: an iteration, setup or teardown.
 pub(crate) struct Work {
     /// The iteration; `None` in setup and teardown.
     pub(crate) iteration: Option<IterationContext>,
     /// The run that it is a part of.
     pub(crate) run: RunHandle,
-    /// Has the tags of the run and of the scenario.
+    /// The recorder with the tags of the run and of the scenario.
     base: Recorder,
-    /// The same with those of [`Self::tags`].
+    /// The recorder with [`Self::tags`] in addition.
     current: Recorder,
     /// Tags that the script gave its virtual user, and `group`.
     tags: BTreeMap<String, String>,
@@ -162,11 +162,11 @@ impl Host {
         poll: &mut dyn FnMut(&mut Context<'_>) -> Poll<T>,
     ) -> rquickjs::Result<T> {
         let refusal = match self.stage() {
-            Stage::Init => {
-                Some("this call waits, which the init context cannot; call it in an exported function")
-            }
+            Stage::Init => Some(
+                "this call waits, which is not possible in the init context; call it in an exported function",
+            ),
             Stage::Hook => {
-                Some("this call blocks, which functions of a processor cannot; use a timer and next()")
+                Some("this call blocks, which functions of a processor must not do; use a timer and next()")
             }
             _ => None,
         };
@@ -187,7 +187,7 @@ impl Host {
         self.interludes.add(interlude);
     }
 
-    /// `future` goes on whenever the script waits, until it is ready or the iteration ends.
+    /// Polls `future` whenever the script waits, until it is ready or the iteration ends.
     pub(crate) fn background(&self, future: impl Future<Output = ()> + 'static) {
         self.background.push(future);
     }
@@ -222,7 +222,7 @@ impl Host {
             .map_err(|error| Exception::throw_range(ctx, &error.to_string()))
     }
 
-    /// `action` is done when the iteration ends, however it ends: for what a module keeps per iteration.
+    /// Runs `action` at the end of the iteration, for data that a module keeps per iteration.
     pub(crate) fn at_end(&self, action: impl FnOnce() + 'static) {
         self.ended.borrow_mut().push(Box::new(action));
     }
@@ -265,12 +265,12 @@ impl Host {
         self.aborted.take()
     }
 
-    /// Whether a task is under way.
+    /// Whether a task is in progress.
     pub(crate) fn is_at_work(&self) -> bool {
         self.is_at_work.get()
     }
 
-    /// What the script is called for.
+    /// The reason for the current call of the script.
     pub(crate) fn stage(&self) -> Stage {
         self.stage.get()
     }
@@ -329,7 +329,7 @@ impl Host {
         group.unwrap_or_default()
     }
 
-    /// All tags of the virtual user: those of its run, of its scenario, and those that the script gave it.
+    /// All tags of the virtual user: those of its run and of its scenario, and those that the script set.
     pub(crate) fn tags(&self) -> BTreeMap<String, String> {
         let mut tags = self.tags_of_run();
         if let Some(work) = self.work.borrow().as_ref() {
@@ -371,7 +371,7 @@ impl Host {
         }
     }
 
-    /// Ends it: nothing goes on that belongs to it.
+    /// Ends the work: none of its futures continues.
     pub(crate) fn end(&self) {
         self.background.clear();
         self.interludes.clear();

@@ -12,7 +12,7 @@ use crate::{
     source_module::{Named, SourceModule},
 };
 
-/// Refuses what cannot be linked. What may be a question whether something is there, such as `if (http.file)`, is a
+/// Refuses imports that cannot be linked. A name that the script may only test for, such as `if (http.file)`, is a
 /// warning.
 pub(crate) fn check(ctx: &Ctx<'_>, program: &Program) -> Result<(), ScriptError> {
     let mut missing = Vec::new();
@@ -67,7 +67,7 @@ pub(crate) fn locate(error: ScriptError, program: &Program) -> ScriptError {
     }
 }
 
-/// What a module of the host exports; `None` for other modules.
+/// The exports of a module of the host; `None` for other modules.
 fn exports<'js>(ctx: &Ctx<'js>, module: &str) -> rquickjs::Result<Option<Object<'js>>> {
     match modules::find(module) {
         Some(_) => Ok(loading::exports_of(ctx, module)?.into_object()),

@@ -7,7 +7,7 @@ use crate::{arguments::utf8, bytes};
 /// The depth to which nested objects are shown: enough for data, and a limit for objects that contain themselves.
 const MAX_DEPTH: usize = 16;
 
-/// What is shown of one value in all.
+/// The largest output for one value, in characters.
 const MAX_CHARS: usize = 64 << 10;
 
 /// The value in one line.
@@ -135,7 +135,7 @@ impl<'js> Inspector<'js> {
     }
 }
 
-/// What is neither text nor an object.
+/// The text for a value that is neither text nor an object.
 fn plain(value: &Value<'_>) -> String {
     match (value.as_number(), value.as_bool()) {
         (Some(number), _) => value
@@ -152,7 +152,7 @@ fn plain(value: &Value<'_>) -> String {
     }
 }
 
-/// What an object of the host shows for JSON: its fields are not its own properties.
+/// The fields of an object of the host, for JSON: they are not its own properties.
 fn plain_object<'js>(object: &Object<'js>) -> Option<Object<'js>> {
     let to_json: rquickjs::Function<'js> = object.get("toJSON").ok()?;
     to_json.call((rquickjs::function::This(object.clone()),)).ok()

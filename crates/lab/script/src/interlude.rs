@@ -22,12 +22,12 @@ pub(crate) trait Interlude {
     /// What ends the script's call.
     fn run(&self, ctx: &Ctx<'_>) -> rquickjs::Result<()>;
 
-    /// The iteration ends: functions of the script must be forgotten now, and none taken any more, because nothing
-    /// else tells the script's garbage collector that only the client holds them.
+    /// Ends the iteration: the interlude must release all functions of the script now and accept no more, because
+    /// otherwise the script's garbage collector does not learn that only the client holds them.
     fn end(&self);
 }
 
-/// The interludes of one virtual user. While one runs, none is due: a callback that waits is not interrupted by others.
+/// The interludes of one virtual user. While one runs, others wait: a callback that waits is not interrupted.
 #[derive(Default)]
 pub(crate) struct Interludes {
     all: RefCell<Vec<Rc<dyn Interlude>>>,

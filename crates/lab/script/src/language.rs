@@ -8,7 +8,7 @@ use rquickjs::{Context, Result, Runtime, context::intrinsic};
 
 use crate::source_module::SourceModule;
 
-/// What there is of the language beside the syntax.
+/// The parts of the language beside the syntax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Language {
     /// Everything.
@@ -17,7 +17,8 @@ pub(crate) enum Language {
     WithoutBytes,
 }
 
-/// All that the engine has but `DOMException`, which is no part of the language, and which k6 has not: 5 KB.
+/// All parts of the engine except `DOMException` (5 KB), which is not part of the language and which k6 does not
+/// have.
 type WithoutBytes = (
     intrinsic::Date,
     intrinsic::Eval,
@@ -66,7 +67,7 @@ const WORDS: &[&str] = &[
     "eval",
     "global",
     "globalThis",
-    // What gives bytes: `open(path, "b")`, the answers of `k6/http`, other modules by names that are no literals.
+    // What gives bytes: `open(path, "b")`, the answers of `k6/http`, other modules by names that are not literals.
     "TextEncoder",
     "open",
     "require",
@@ -74,7 +75,7 @@ const WORDS: &[&str] = &[
 ];
 
 impl Language {
-    /// What a script of these modules needs.
+    /// The language that a script of these modules needs.
     pub(crate) fn of<'a>(mut modules: impl Iterator<Item = &'a SourceModule>) -> Self {
         if modules.any(may_need_bytes) {
             Self::Whole
@@ -109,7 +110,7 @@ fn is_escaped(text: &str) -> bool {
     text.contains("\\u") || text.contains("\\x")
 }
 
-/// Names, and what looks like names in texts and comments.
+/// All words of a source: names, and similar words in texts and comments.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$')
 }

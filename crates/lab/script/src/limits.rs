@@ -1,4 +1,4 @@
-//! How much memory and computing time a script may take.
+//! Limits of the memory and the computing time of a script.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ pub(crate) struct Limits {
     /// The largest heap of one virtual user, in bytes. Reason: a script that builds a gigabyte is a mistake, and ten
     /// thousand virtual users share the machine.
     pub(crate) heap_bytes: usize,
-    /// The longest time for which functions of a processor may compute without waiting. Reason: all other users of the
-    /// thread wait meanwhile. A function that takes longer is an endless loop.
+    /// The longest time for which functions of a processor may compute without waiting. Reason: all other users of
+    /// the thread wait in the meantime. A function that takes longer is an endless loop.
     pub(crate) computing: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! How a runtime gets its modules: the host's own, CommonJS ones, and bytecode that was compiled once.
+//! The sources of a runtime's modules: the host's own modules, CommonJS modules, and bytecode that was compiled once.
 
 use std::{cell::RefCell, collections::HashMap, sync::Arc};
 
@@ -131,7 +131,7 @@ impl ModuleDef for OfObject {
     }
 }
 
-/// What a module of the host or a CommonJS module exports; made when it is asked for the first time.
+/// The exports of a module of the host or of a CommonJS module, made at the first request.
 pub(crate) fn exports_of<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Value<'js>> {
     if let Some(module) = modules::find(name) {
         return match instance(ctx, name) {
@@ -205,8 +205,8 @@ fn why_missing(base: &str, specifier: &str) -> String {
     match base.map(|base| source::resolve(&base, specifier, Builtins::default())) {
         Some(Err(unresolved)) => unresolved.to_string(),
         _ => format!(
-            "cannot find the module `{specifier}`; require() takes text between quotes, so that the module is read before \
-             the run"
+            "cannot find the module `{specifier}`; require() needs a string literal, so that the module can be read \
+             before the run"
         ),
     }
 }

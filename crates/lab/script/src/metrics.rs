@@ -10,7 +10,7 @@ use plimsoll_load::metrics::{
 /// The ids of all metrics of a script; the same in all its virtual users.
 #[derive(Clone, Debug)]
 pub(crate) struct Metrics {
-    /// What every run records.
+    /// The metrics that every run records.
     pub execution: Execution,
     /// Action Cable clients.
     pub cable: Cable,
@@ -20,7 +20,7 @@ pub(crate) struct Metrics {
     pub http: Http,
     /// WebSocket sessions.
     pub websocket: WebSocket,
-    /// Those that the script made, by name.
+    /// The script's own metrics, by name.
     custom: HashMap<String, Custom>,
 }
 
@@ -54,7 +54,7 @@ impl Metrics {
         self.custom.insert(name.to_owned(), metric);
     }
 
-    /// One of the script's own.
+    /// One of the script's own metrics.
     pub(crate) fn custom(&self, name: &str) -> Option<Custom> {
         self.custom.get(name).copied()
     }

@@ -1,4 +1,4 @@
-//! k6's modules, natively: what a script can import without a file.
+//! k6's modules, natively: modules that a script can import without a file.
 
 mod cable;
 mod crypto;
@@ -40,23 +40,23 @@ const MODULES: &[Module] = &[
     ws::MODULE,
 ];
 
-/// Modules that k6 has or had and this program lacks, each with what to do instead.
+/// Modules that k6 has or had and this program lacks, each with an alternative.
 pub const ABSENT: &[(&str, &str)] = &[
     (
         "k6/browser",
-        "browsers are not driven here, only protocols; leave the scenario with the browser to k6",
+        "browser tests are not supported; run the scenario with the browser in k6",
     ),
     (
         "k6/crypto/x509",
-        "certificates are not parsed here; parse them before the run and open() the result",
+        "parsing certificates is not supported; parse them before the run and open() the result",
     ),
     (
         "k6/net/grpc",
-        "there is no gRPC client; leave these scenarios to k6",
+        "there is no gRPC client; run these scenarios in k6",
     ),
     (
         "k6/experimental/browser",
-        "k6 has removed it, and browsers are not driven here",
+        "k6 has removed it, and browser tests are not supported",
     ),
     (
         "k6/experimental/csv",
@@ -104,7 +104,7 @@ pub fn absence(id: &str) -> Option<&'static str> {
         .map(|&(_, reason)| reason)
 }
 
-/// Every module with what it has, and those that are absent with the reason: for the reference page.
+/// All modules with their API, and absent modules with the reason: for the reference page.
 pub fn catalog() -> impl Iterator<Item = (&'static str, Result<&'static [Api], &'static str>)> {
     let present = MODULES.iter().map(|module| (module.id, Ok(module.api)));
     present.chain(ABSENT.iter().map(|&(id, reason)| (id, Err(reason))))

@@ -1,4 +1,4 @@
-//! What objects of a script hold outside of its engine's heap, which has a limit of its own.
+//! The memory of a script's objects outside of its engine's heap, with its own limit.
 
 use std::{cell::Cell, rc::Rc};
 
@@ -13,7 +13,7 @@ pub(crate) struct NativeMemory {
     n_bytes: Rc<Cell<usize>>,
 }
 
-/// What one object holds; given back when it is dropped.
+/// The memory of one object; given back when it is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
     n_bytes: usize,
@@ -33,7 +33,7 @@ impl NativeMemory {
         }
         if !is_free() {
             let text = format!(
-                "the {what} that the script keeps take more than {} MiB; keep what is needed of them",
+                "the {what} that the script keeps take more than {} MiB; keep only the needed parts",
                 MAX_BYTES >> 20
             );
             return Err(Exception::throw_range(ctx, &text));

@@ -1,4 +1,4 @@
-//! How a script's clients reach their servers, by the options of a run: names, source addresses, TLS, `User-Agent`.
+//! The network options of a script's clients: names, source addresses, TLS, `User-Agent`.
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
@@ -9,14 +9,14 @@ use plimsoll_clients::{
 use plimsoll_load::plan::{Options, OptionsError, parse_duration};
 use serde_json::Value;
 
-/// One value serves all virtual users, which share what is known of names.
+/// The network options. One value serves all virtual users, which share the resolved names.
 #[derive(Debug)]
 pub(crate) struct Network {
-    /// From a name to an address.
+    /// The dialer, which resolves names and opens connections.
     pub(crate) dialer: Arc<Dialer>,
-    /// For `https` and `wss`.
+    /// The TLS configuration for `https` and `wss`.
     pub(crate) tls: Arc<Tls>,
-    /// The field `User-Agent` of requests that have none; empty is no such field.
+    /// The default field `User-Agent` of requests; empty for no such field.
     pub(crate) user_agent: String,
     sources: Option<SourceAddresses>,
 }
@@ -29,7 +29,7 @@ pub(crate) struct NetworkError {
     reason: String,
 }
 
-/// As for k6's option `dns`.
+/// The default time to live of k6's option `dns`.
 const DEFAULT_TTL: Duration = Duration::from_secs(300);
 
 impl Network {
@@ -51,7 +51,7 @@ impl Network {
         })
     }
 
-    /// Where the connections of a virtual user come from; `None` leaves the choice to the system.
+    /// The source address of a virtual user's connections; `None` leaves the choice to the system.
     pub(crate) fn source_of(&self, vu: u32) -> Option<IpAddr> {
         let sources = self.sources.as_ref()?;
         Some(sources.of_user(u64::from(vu.saturating_sub(1))))
@@ -86,7 +86,7 @@ pub fn check_options(options: &Options) -> Result<(), OptionsError> {
     }
 }
 
-/// What `dns` may say.
+/// The parts of the option `dns`.
 const DNS_PARTS: [&str; 3] = ["ttl", "select", "policy"];
 
 /// `dns` is an object in a script, and `ttl=5m,select=first` on the command line.
@@ -99,7 +99,7 @@ fn resolver(dns: Option<&Value>) -> Result<Resolver, NetworkError> {
     };
     if let Some(wrong) = parts.find(|part| !is_known(part)) {
         let problem = format!(
-            "`{wrong}` is none of {}; expected for example ttl=5m,select=random,policy=preferIPv4",
+            "`{wrong}` is not one of {}; expected something like ttl=5m,select=random,policy=preferIPv4",
             DNS_PARTS.join(", ")
         );
         return Err(of("dns")(problem));
@@ -146,7 +146,7 @@ fn tls<'a>(get: &impl Fn(&'static str) -> Option<&'a Value>) -> Result<Tls, Netw
     Tls::new(options).map_err(|error| of(option_of(&error))(error))
 }
 
-/// Which option an error of TLS is about.
+/// The option that an error of TLS belongs to.
 fn option_of(error: &TlsError) -> &'static str {
     match error {
         TlsError::Version(_) | TlsError::Range(_) | TlsError::TooOld(_) => "tlsVersion",
@@ -155,7 +155,7 @@ fn option_of(error: &TlsError) -> &'static str {
     }
 }
 
-/// One text for both ends, or `{ min, max }`.
+/// The versions: one text for both ends, or `{ min, max }`.
 fn versions(value: Option<&Value>) -> Result<Versions, NetworkError> {
     let all = Versions::default();
     let end = |name: &str, default: TlsVersion| {
@@ -265,10 +265,13 @@ mod tests {
         check(json!({ "dns": "ttl=1x" }), "option `dns`: ");
         check(
             json!({ "dns": "ttl=1m,sort=first" }),
-            "`sort=first` is none of ttl, select, policy",
+            "`sort=first` is not one of ttl, select, policy",
         );
-        check(json!({ "dns": "nonsense" }), "`nonsense` is none of");
-        check(json!({ "dns": { "select": "last" } }), "\"last\" is no `select`");
+        check(json!({ "dns": "nonsense" }), "`nonsense` is not one of");
+        check(
+            json!({ "dns": { "select": "last" } }),
+            "\"last\" is not a valid `select`",
+        );
         check(json!({ "localIPs": "x" }), "option `localIPs`: ");
         check(
             json!({ "tlsVersion": "tls1.1" }),
@@ -276,7 +279,7 @@ mod tests {
         );
         check(
             json!({ "tlsVersion": { "min": "ssl3.0" } }),
-            "\"ssl3.0\" is no version",
+            "\"ssl3.0\" is not a TLS version",
         );
         check(json!({ "tlsAuth": [{ "password": "x" }] }), "openssl pkey");
         check(

@@ -40,8 +40,8 @@ impl Processor {
         let functions = instance::functions_of(&program)?;
         if functions.is_empty() {
             return Err(ScriptError::new(
-                "the module exports no function; expected for example module.exports = { login }, or export function \
-                 login(context, events, next) { … }",
+                "the module exports no function; expected something like module.exports = { login }, or export \
+                 function login(context, events, next) { … }",
             ));
         }
         // Functions create metrics while they run, so there are no metrics to register here.

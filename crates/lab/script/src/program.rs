@@ -1,4 +1,4 @@
-//! A script that was read and compiled once; what all its virtual users share.
+//! A script that was read and compiled once, which all its virtual users share.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -30,22 +30,22 @@ pub struct Program {
     pub(crate) entry: String,
     /// All modules, by name.
     pub(crate) modules: HashMap<String, SourceModule>,
-    /// What its runtimes have.
+    /// The language of its runtimes.
     pub(crate) language: Language,
     /// `__ENV`.
     pub(crate) env: BTreeMap<String, String>,
-    /// Where relative paths begin that no module gives.
+    /// The directory of relative paths outside of modules.
     pub(crate) directory: PathBuf,
-    /// What `k6/secrets` reads.
+    /// The secrets of `k6/secrets`.
     pub(crate) secrets: Secrets,
-    /// How much memory and computing time it may take.
+    /// The limits of memory and computing time.
     pub(crate) limits: Limits,
     compiled: Mutex<HashMap<String, Arc<[u8]>>>,
     /// The arrays of `SharedArray`, by name.
     shared: Mutex<HashMap<String, SharedItems>>,
-    /// What `open` has read.
+    /// The files that `open` has read.
     files: Mutex<OpenedFiles>,
-    /// While the script is read the first time, when it makes its metrics.
+    /// The registry and the metrics, during the first reading of the script; `None` afterwards.
     reading: Mutex<Option<(Registry, Metrics)>>,
     metrics: OnceLock<Metrics>,
     options: OnceLock<Options>,
@@ -62,11 +62,11 @@ type OpenedFiles = HashMap<(Specifier, String), Arc<[u8]>>;
 /// The options as all layers together have them.
 #[derive(Debug, Default)]
 pub struct Options {
-    /// As scripts and protocols read them.
+    /// The options as scripts and protocols read them.
     pub values: plan::Options,
-    /// Which tags samples get by themselves.
+    /// The automatic tags of samples.
     pub system_tags: BTreeSet<String>,
-    /// All of them as JSON, for `exec.test.options` and the script's own `options`.
+    /// All options as JSON, for `exec.test.options` and the script's own `options`.
     pub consolidated: String,
 }
 
@@ -111,7 +111,7 @@ impl Program {
         }
     }
 
-    /// With secrets that it may read.
+    /// Adds secrets that the script may read.
     #[must_use]
     pub fn with_secrets(self, secrets: Secrets) -> Self {
         Self { secrets, ..self }
@@ -184,7 +184,7 @@ impl Program {
     /// The metric of this name: made while the script is read the first time, found later.
     ///
     /// # Errors
-    /// For people: the name is no metric's, or is new too late.
+    /// For people: the name is not a metric's, or is new too late.
     pub(crate) fn custom_metric(
         &self,
         name: &str,
@@ -198,8 +198,8 @@ impl Program {
         }
         self.metrics().custom(name).ok_or_else(|| {
             format!(
-                "the metric `{name}` is new: it was not made when the script was read the first time (with `__VU` 0); \
-                 make metrics always, not under a condition"
+                "the metric `{name}` is new: it was not created when the script was read for the first time (with \
+                 `__VU` 0); always create metrics, without a condition"
             )
         })
     }
@@ -242,7 +242,7 @@ impl Program {
         self.options().values.get(key)
     }
 
-    /// Whether samples get this tag by themselves.
+    /// Whether samples get this tag automatically.
     pub(crate) fn has_system_tag(&self, name: &str) -> bool {
         self.options().system_tags.contains(name)
     }

@@ -9,11 +9,11 @@ use plimsoll_load::metrics::Recorder;
 
 use crate::tags;
 
-/// How many recorders are kept; beyond that, the oldest is dropped. A script goes through a few groups and URLs; one that
+/// The largest number of kept recorders; the oldest is dropped. Scripts use a few groups and URLs; a script that
 /// makes up a URL for each request gains nothing from them.
 const MAX_KNOWN: usize = 8;
 
-/// The recorders of one virtual user, by what decides about their tags.
+/// The recorders of one virtual user, by the values that decide about their tags.
 pub(crate) struct Recorders<K>(RefCell<Vec<Known<K>>>);
 
 struct Known<K> {

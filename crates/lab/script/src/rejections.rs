@@ -16,7 +16,8 @@ struct Rejected<'js> {
     reason: Value<'js>,
 }
 
-/// Rejected promises that are kept for the report of one failure: the first one is what people need.
+/// The largest number of rejected promises that are kept for the report of one failure. Reason: people need the first
+/// one.
 const MAX_KEPT: usize = 16;
 
 /// Lets the runtime tell of rejections.

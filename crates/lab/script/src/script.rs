@@ -63,7 +63,7 @@ impl Script {
         &self.description.functions
     }
 
-    /// All metrics, as each run begins with them.
+    /// All metrics, as at the start of each run.
     pub fn registry(&self) -> &Registry {
         &self.registry
     }
@@ -89,20 +89,20 @@ impl Script {
     }
 }
 
-/// What a run needs of a script.
+/// The script of a run.
 pub struct Users {
     /// All metrics.
     pub registry: Registry,
     /// Makes the virtual users.
     pub factory: Arc<dyn VuFactory>,
-    /// What is done around the run.
+    /// The functions before and after the run.
     pub stages: Stages,
 }
 
-/// What `setup` returned, as JSON; set once.
+/// The result of `setup` as JSON; set once.
 type SetupData = std::sync::OnceLock<Arc<str>>;
 
-/// `setup`, `teardown` and `handleSummary`. Each has a runtime of its own, as in k6.
+/// `setup`, `teardown` and `handleSummary`. Each has its own runtime, as in k6.
 pub struct Stages {
     program: Arc<Program>,
     data: Arc<SetupData>,
@@ -194,7 +194,7 @@ impl Lifecycle for Stages {
 }
 
 impl Stages {
-    /// What `setup` returned, as JSON.
+    /// The result of `setup` as JSON.
     pub fn setup_data(&self) -> Option<Arc<str>> {
         self.data.get().cloned()
     }

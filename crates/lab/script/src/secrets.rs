@@ -26,11 +26,11 @@ pub struct SecretSource {
 pub enum SecretsError {
     /// A script could not tell them apart.
     #[error(
-        "two secret sources have the name `{0}`; give one of them another with name=, for example name=staging"
+        "two secret sources have the name `{0}`; rename one of them with name=, for example name=staging"
     )]
     SameName(String),
     /// Two secret sources claim to be the default of `secrets.get`.
-    #[error("`{0}` and `{1}` are both the default; leave `default` out of one of them")]
+    #[error("`{0}` and `{1}` are both the default; remove `default` from one of them")]
     TwoDefaults(String, String),
 }
 
@@ -112,7 +112,7 @@ impl Secrets {
             let names: Vec<_> = self.sources.iter().map(|source| source.name.as_str()).collect();
             match (names.join(", "), name) {
                 (names, _) if names.is_empty() => {
-                    "there is no secret source; name one when the run starts, for example --secret-source \
+                    "there is no secret source; start the run with one, for example --secret-source \
                      file=secrets.txt"
                         .to_owned()
                 }
@@ -207,7 +207,7 @@ mod tests {
                 &[],
                 None,
                 "a",
-                Err("there is no secret source; name one when the run starts"),
+                Err("there is no secret source; start the run with one"),
             ),
         ] {
             match (secrets(sources).get(name, key), expected) {

@@ -80,8 +80,8 @@ fn refusal(ctx: &Ctx<'_>, key: &str, found: &str) -> Error {
         format!(" at `{key}`")
     };
     let text = format!(
-        "setup() returned {found}{place}; expected what JSON can carry to the users: texts, finite numbers, booleans, \
-         null, arrays and objects of them"
+        "setup() returned {found}{place}; expected data for JSON: strings, finite numbers, booleans, null, and \
+         arrays and objects of these"
     );
     Exception::throw_type(ctx, &text)
 }

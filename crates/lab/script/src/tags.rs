@@ -9,7 +9,7 @@ use crate::arguments::Text;
 /// Reads tags. `what` says in an error whose they are.
 ///
 /// # Errors
-/// A TypeError when it is no object, or has a value that is no tag.
+/// A TypeError when it is not an object, or has a value that is not a tag.
 pub(crate) fn read<'js>(ctx: &Ctx<'js>, tags: &Value<'js>, what: &str) -> Result<BTreeMap<String, String>> {
     let Some(object) = tags.as_object() else {
         let text = format!(
@@ -36,7 +36,7 @@ pub(crate) fn value_of<'js>(ctx: &Ctx<'js>, name: &str, value: &Value<'js>) -> R
         return Text::from_js(ctx, value.clone()).map(|text| text.0);
     }
     let text = format!(
-        "the tag `{name}` is {}; expected a text, a number or a boolean",
+        "the tag `{name}` is {}; expected a string, a number or a boolean",
         value.type_name()
     );
     Err(Exception::throw_type(ctx, &text))

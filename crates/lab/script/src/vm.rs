@@ -84,13 +84,13 @@ impl Vm {
                 Turn::Busy if begin.elapsed() < MAX_INIT => {}
                 Turn::Busy => {
                     return Err(ScriptError::new(format!(
-                        "the init context takes longer than {MAX_INIT:?}; is there an endless loop outside of the \
-                         functions?"
+                        "the init context takes longer than {MAX_INIT:?}; does the script have an endless loop \
+                         outside of its functions?"
                     )));
                 }
                 Turn::Pending => {
                     return Err(ScriptError::new(
-                        "the init context waits for something that needs time; do that in setup() or in the function",
+                        "the init context waits, which it must not do; wait in setup() or in an exported function",
                     ));
                 }
             }
@@ -139,7 +139,7 @@ impl Vm {
     }
 }
 
-/// A task under way.
+/// A task in progress.
 struct Running<'a>(&'a mut Vm);
 
 impl Drop for Running<'_> {
@@ -167,7 +167,7 @@ fn live(switch: &Rc<Switch>, exchange: &Exchange, program: &Arc<Program>, vu: u3
     let context = match make(switch, program) {
         Ok(context) => context,
         Err(error) => {
-            let text = format!("cannot make a runtime for the script: {error}");
+            let text = format!("cannot create a runtime for the script: {error}");
             exchange.result.replace(Some(Err(ScriptError::new(text))));
             return;
         }
@@ -257,8 +257,8 @@ pub(crate) fn evaluate<'js>(ctx: &Ctx<'js>, program: &Program) -> rquickjs::Resu
     evaluated.finish::<()>().map_err(|error| match error {
         Error::WouldBlock => Exception::throw_message(
             ctx,
-            "an `await` outside of the functions waits for a promise that never settles in the init context; do that in \
-             setup() or in the function",
+            "an `await` outside of functions waits for a promise that never settles in the init context; await it in \
+             setup() or in an exported function",
         ),
         error => error,
     })?;
@@ -282,6 +282,7 @@ fn show_options<'js>(ctx: &Ctx<'js>, exports: &Object<'js>, program: &Program) -
 
 fn no_stack(error: &io::Error) -> ScriptError {
     ScriptError::new(format!(
-        "the system has no room for the stack of another virtual user ({error}); use fewer, or raise vm.max_map_count"
+        "the system has no memory for the stack of another virtual user ({error}); use fewer users, or raise \
+         vm.max_map_count"
     ))
 }

@@ -18,7 +18,7 @@ const PERCENTILE: u8 = 95;
 /// Runs the workload to its end, or until the user interrupts it.
 ///
 /// # Errors
-/// [`RunError`]. Clients that failed are no errors: the outcome tells them.
+/// [`RunError`]. Clients that failed are not errors: the outcome tells them.
 pub async fn run(options: &Connect, interrupt: Interrupt, sink: &mut dyn Sink) -> Result<Outcome, RunError> {
     let mut run = Run::start(
         (Workload::Connect, options.plan()),
@@ -80,7 +80,8 @@ async fn take_step(run: &mut Run<'_>, options: &Connect, step_idx: usize) -> Res
     })
 }
 
-/// Without a planned number of steps, a step in which nobody got ready is the last: more of them tell nothing new.
+/// Without a planned number of steps, a step in which no client became ready is the last one: further steps would
+/// show nothing new.
 fn is_last(options: &Connect, step_idx: usize, step: &Step) -> bool {
     match options.steps.n_steps {
         Some(n_steps) => step_idx + 1 >= n_steps,

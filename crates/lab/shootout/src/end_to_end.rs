@@ -1,4 +1,4 @@
-//! Whole runs over real sockets, against a server whose mistakes are known: the account must name exactly those.
+//! Tests of whole runs over real sockets, against a server with known mistakes. The account must name exactly these.
 
 mod agreement;
 mod options;
@@ -24,7 +24,7 @@ use crate::{
     Sink, Streams, Verdict, exchange, outcome,
 };
 
-/// What a run left behind.
+/// The result of a finished run.
 struct Finished {
     verdict: Result<Verdict, Error>,
     stdout: String,
@@ -107,7 +107,7 @@ fn execute_to(results: Results, bench: impl FnOnce(Results) -> Bench) -> Finishe
     }
 }
 
-/// For people.
+/// Results as text, for people.
 fn text() -> Results {
     Results {
         format: Format::Text,
@@ -323,7 +323,7 @@ fn a_run_in_which_nobody_gets_ready_is_an_error() {
     let error = execute(connecting(connect(&server, 3, 1))).verdict.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "none of 3 clients got ready: subscription rejected (3)"
+        "none of the 3 clients became ready: subscription rejected (3)"
     );
     assert!(!error.is_wrong_usage());
 }
@@ -369,7 +369,7 @@ impl Sink for Impatient {
     fn note(&mut self, _: &str) {}
 }
 
-/// Runs so many messages, and ends the run when the first one is answered.
+/// Runs an exchange, and ends the run when the first message is answered.
 async fn interrupted(options: Exchange) -> outcome::Outcome {
     let (interrupt, orders) = mpsc::channel(1);
     let mut sink = Impatient {

@@ -21,7 +21,7 @@ use crate::{
 /// Runs the workload to its end, or until the user interrupts it.
 ///
 /// # Errors
-/// [`RunError`]. Messages that were lost and clients that failed are no errors: the outcome tells them.
+/// [`RunError`]. Messages that were lost and clients that failed are not errors: the outcome tells them.
 pub async fn run(options: &Exchange, interrupt: Interrupt, sink: &mut dyn Sink) -> Result<Outcome, RunError> {
     let mut run = Run::start(
         (options.workload(), options.plan()),
@@ -137,7 +137,7 @@ fn account(record: &StepRecord, report: &Report, period: Period) -> Sampling {
     }
 }
 
-/// What arrived after its step was accounted for is put there now. Returns the last report.
+/// Moves deliveries that arrived after their step's account to that step. Returns the last report.
 async fn credit_late_arrivals(run: &mut Run<'_>, steps: &mut [Step]) -> Result<Report, RunError> {
     let mut report = Report::default();
     for (step_idx, step) in steps.iter_mut().enumerate() {
@@ -163,7 +163,8 @@ fn main_figure(sampling: &Sampling) -> Duration {
     Duration::from_micros(distribution.p95)
 }
 
-/// With a planned number of steps, that decides; without one, the first step over the limit is the last.
+/// Whether the step is the last one: the planned number of steps decides, or without it the first step over the
+/// limit.
 fn is_last(options: &Exchange, step_idx: usize, step: &Step) -> bool {
     match options.steps.n_steps {
         Some(n_steps) => step_idx + 1 >= n_steps,

@@ -1,4 +1,4 @@
-//! From checked options to a verdict: what the binary calls.
+//! Runs a bench from checked options to a verdict. The binary calls this module.
 
 use std::{
     fmt::Display,
@@ -24,7 +24,7 @@ use crate::{
     talk::{Columns, Talk},
 };
 
-/// A bench that is ready to go: what it is to do, and what becomes of its result.
+/// A bench that is ready to start: its workload, and how its result is written.
 #[derive(Debug)]
 pub enum Bench {
     /// `broadcast` or `echo`.
@@ -35,63 +35,63 @@ pub enum Bench {
     Http(Box<HttpOptions>, HttpResults),
 }
 
-/// How a result is written, and where.
+/// How and where a result is written.
 #[derive(Debug, Clone)]
 pub struct Results {
-    /// For whom.
+    /// The workers that the orders are for.
     pub format: Format,
     /// The file; `None` for standard output. It is made anew before the bench, with its folders.
     pub path: Option<PathBuf>,
 }
 
-/// How results are written.
+/// The form of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// For people: lines as the step or the run ends.
+    /// Text for people: lines at the end of each step or of the run.
     Text,
-    /// One object, when the run is over.
+    /// One JSON object at the end of the run.
     Json,
 }
 
 /// The streams of a bench.
 pub struct Streams<'a> {
-    /// For results.
+    /// The stream for results.
     pub stdout: &'a mut dyn Write,
-    /// For progress and remarks.
+    /// The stream for progress and remarks.
     pub stderr: &'a mut dyn Write,
-    /// How wide the terminal is that shows the progress; `None` where none does.
+    /// The number of columns of the terminal that shows the progress; `None` without a terminal.
     pub stderr_columns: Option<Columns>,
-    /// Whether nothing is said of the progress. Remarks are.
+    /// Whether no progress is printed. Remarks still are.
     pub is_quiet: bool,
 }
 
-/// Who takes part in a bench from outside.
+/// The outside participants of a bench.
 pub struct Company<'a> {
-    /// Who may end it.
+    /// Orders to end the run.
     pub interrupt: Interrupt,
-    /// Who looks on, if anybody does.
+    /// The viewer of the run; `None` without a view.
     pub onlooker: Option<&'a dyn Onlooker>,
-    /// Who takes its samples one by one; most often nobody.
+    /// The receiver of single samples; `None` in most runs.
     pub samples: Vec<SampleSender>,
-    /// Who looks at the watched targets, if there are any.
+    /// The readings of the watched targets; `None` without targets.
     pub sampling: Option<Arc<Sampling>>,
 }
 
-/// How a run that was done ended.
+/// The end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Everything sent was received, and every client was there.
     Clean,
     /// Messages were lost, or clients failed.
     Faulty,
-    /// It was told to end before its end; the result is what there was by then.
+    /// The run was stopped early. The result covers the time until then.
     Interrupted,
 }
 
 /// A bench that was done.
 #[derive(Debug)]
 pub struct Finished {
-    /// How it went, or why its result could not be told.
+    /// The verdict, or the reason why the result could not be written.
     pub verdict: Result<Verdict, Error>,
     result: Outcomes,
 }
@@ -110,7 +110,7 @@ impl Finished {
         }
     }
 
-    /// For people: the command and whom it is about.
+    /// The title of the run for people: the command and its target.
     pub fn name(&self) -> String {
         match &self.result {
             Outcomes::WebSocket(outcome) => outcome.name(),
@@ -127,23 +127,24 @@ impl Finished {
     }
 }
 
-/// Why there is no verdict.
+/// The reason why there is no verdict.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The run could not be done.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The same for `http`.
+    /// An error of the `http` workload.
     #[error(transparent)]
     Http(#[from] HttpRunError),
-    /// A failure ended the run, and what there is has been reported.
+    /// A failure ended the run. The results so far have been written.
     #[error(
-        "the run ended after {n_complete} complete requests: {reason}; -r goes on and counts such failures"
+        "the run ended after {n_complete} complete requests: {reason}; with -r the run continues and counts such \
+         failures"
     )]
     Ended {
-        /// How many responses were whole.
+        /// The number of complete responses.
         n_complete: u64,
-        /// Why, and what to do.
+        /// The reason, and what to do.
         reason: String,
     },
     /// The result could not be written.
@@ -157,7 +158,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the options ask for what cannot be, so that nothing was tried.
+    /// Whether the options are contradictory, so that the run did not start.
     pub fn is_wrong_usage(&self) -> bool {
         matches!(self, Self::Http(HttpRunError::Request(HttpError::Field(_), _)))
     }
@@ -172,7 +173,7 @@ impl Error {
 }
 
 impl Bench {
-    /// For people: the command and whom it is about.
+    /// The title of the run for people: the command and its target.
     pub fn name(&self) -> String {
         match self {
             Self::Exchange(options, _) => name(options.workload(), &options.common.target),
@@ -181,7 +182,7 @@ impl Bench {
         }
     }
 
-    /// How many clients, or requests under way, there are in the first step, and how many at the most, as far as that is planned.
+    /// The number of clients (or of concurrent requests) in the first step, and the largest planned number.
     pub fn n_clients(&self) -> (usize, usize) {
         let steps = match self {
             Self::Exchange(options, _) => &options.steps,
@@ -201,7 +202,7 @@ impl Bench {
         common.between_steps.go_ahead.is_some()
     }
 
-    /// Runs the bench to its end, or until it is told to end, and writes its result.
+    /// Runs the bench to its end, or until an order stops it, and writes its result.
     ///
     /// # Errors
     /// [`Error`], when it was not done.

@@ -1,4 +1,4 @@
-//! The coordinator's side of the workers: orders out, events in, and who is connected.
+//! The coordinator's side of the workers: sends orders, receives events, and knows the connected clients.
 
 mod roster;
 
@@ -29,7 +29,7 @@ pub(crate) struct Fleet {
     rng: fastrand::Rng,
 }
 
-/// The workers have ended although nobody told them to: a defect of this program.
+/// The workers have ended without an order: a defect of this program.
 #[derive(Debug, thiserror::Error)]
 #[error("a worker thread of the load generator has ended unexpectedly")]
 pub struct WorkerLost;
@@ -52,12 +52,12 @@ impl Fleet {
         })
     }
 
-    /// How many clients are connected.
+    /// The number of connected clients.
     pub(crate) fn n_connected(&self) -> usize {
         self.roster.len()
     }
 
-    /// How many workers have connected clients: that many shares has a broadcast that is sent now.
+    /// The number of workers with connected clients, which is the number of shares of a broadcast that is sent now.
     pub(crate) fn n_workers_connected(&self) -> usize {
         self.roster.n_workers()
     }
@@ -73,7 +73,7 @@ impl Fleet {
         self.order(worker, Order::Open { route }).await
     }
 
-    /// Makes everyone who is connected now a listener of the step.
+    /// Makes all connected clients listeners of the step.
     pub(crate) async fn open_step(&mut self, table: &Arc<SendTable>) -> Result<(), WorkerLost> {
         for worker in 0..self.workers.len() {
             self.order(worker, Order::OpenStep(Arc::clone(table))).await?;
@@ -81,7 +81,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// Lets a client send, each connected one with equal probability. False when none is connected.
+    /// Makes a connected client send, each with equal probability. False when no client is connected.
     pub(crate) async fn send_from_anyone(
         &mut self,
         command: Command,
@@ -128,8 +128,8 @@ impl Fleet {
         Ok(event)
     }
 
-    /// The account of the step numbered `step_idx`, of all workers together. Other events that come meanwhile go
-    /// to `on_event`; all that happened before the report was made have come by then.
+    /// The account of the step numbered `step_idx`, summed over all workers. Other events that arrive in the meantime
+    /// go to `on_event`. All events before the report have arrived when this returns.
     pub(crate) async fn report(
         &mut self,
         step_idx: usize,
@@ -152,7 +152,7 @@ impl Fleet {
         Ok(all)
     }
 
-    /// Closes all connections and waits for the workers to end. Whoever cannot wait leaves that to the end of the process.
+    /// Closes all connections and waits for the workers to end. Otherwise the end of the process does that.
     pub(crate) async fn finish(self, mut interrupt: Interrupt) {
         let mut events = self.events;
         let threads: Vec<_> = self

@@ -40,7 +40,7 @@ pub use self::{
     threshold::{Finding, Measure, Threshold},
 };
 
-/// For people: the command and whom it is about.
+/// The title of the run for people: the command and its target.
 pub(crate) fn name(url: &plimsoll_clients::http::Url) -> String {
     format!("bench http {url}")
 }

@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 /// too.
 #[derive(Debug)]
 pub struct Interrupt {
-    /// One message per order. Capacity and overflow are the sender's: more than two have no meaning.
+    /// One message per order. The sender limits the capacity: more than two orders have no meaning.
     orders: mpsc::Receiver<()>,
     n_seen: u32,
 }

@@ -13,17 +13,17 @@ use plimsoll_report::{
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A bench while it goes on.
+/// A bench in progress.
 #[derive(Debug)]
 pub(crate) struct Journal {
     monitor: Monitor,
     began: SystemTime,
     recorder: Recorder,
-    /// Of all seconds that are over.
+    /// The metrics of all complete seconds.
     total: MetricSet,
     n_failed: u64,
     n_complete: u64,
-    /// The part before `recent`, with what came late.
+    /// The interval before `recent`, with late additions.
     last: Stretch,
     /// Since the last full second.
     recent: Stretch,
@@ -50,16 +50,16 @@ pub(crate) struct Chronicle {
     pub(crate) metrics: MetricSet,
     pub(crate) timeline: Timeline,
     pub(crate) generator: GeneratorSeries,
-    /// Those that ended by themselves, well or not.
+    /// The number of iterations that ran to their end, with or without a failure.
     pub(crate) n_complete: u64,
-    /// What failed, be it one of them or a user.
+    /// The number of failed iterations and users.
     pub(crate) n_failed: u64,
 }
 
 impl Journal {
-    /// Of a bench that begins now and measures `metrics`, which are empty.
+    /// The journal of a bench that begins now and measures `metrics`, which are empty.
     pub(crate) fn new(metrics: MetricSet, monitor: Monitor) -> Self {
-        // What was before is nobody's second.
+        // Earlier samples belong to no second.
         monitor.glance();
         Self {
             monitor,
@@ -74,7 +74,7 @@ impl Journal {
         }
     }
 
-    /// What happens in this second. `now` is the time since the begin.
+    /// The stretch of this second. `now` is the time since the start.
     pub(crate) fn at(&mut self, now: Duration) -> &mut MetricSet {
         self.reach(now);
         &mut self.recent.metrics
@@ -93,7 +93,8 @@ impl Journal {
         self.recent.iterations.n_complete += n;
     }
 
-    /// So many users or iterations have failed for this reason, `at` this time, which may be in a second that is over.
+    /// Records that users or iterations have failed for this reason `at` this time, which may be in an earlier
+    /// second.
     pub(crate) fn fail(&mut self, at: Duration, cause: &str, n: u64) {
         if n > 0 {
             self.hand_in(at, |stretch| {
@@ -103,7 +104,7 @@ impl Journal {
         }
     }
 
-    /// What belongs to the second of `at`, which may be over.
+    /// Adds to the second of `at`, which may be complete already.
     pub(crate) fn hand_in(&mut self, at: Duration, fill: impl FnOnce(&mut Stretch)) {
         self.reach(at);
         if at >= self.recent.start {
@@ -131,7 +132,7 @@ impl Journal {
         }
     }
 
-    /// What there is up to the last full second; `None` when none is over.
+    /// The state up to the last full second; `None` in the first second.
     pub(crate) fn so_far(&self) -> Option<Draft> {
         let end = self.recent.start;
         (!end.is_zero()).then(|| Draft {
@@ -195,7 +196,7 @@ impl Draft {
         self.end
     }
 
-    /// All metrics up to then.
+    /// All metrics until now.
     pub(crate) fn total(&self) -> &MetricSet {
         &self.total
     }
@@ -205,17 +206,17 @@ impl Draft {
         &self.last
     }
 
-    /// How many users there are.
+    /// The number of users.
     pub(crate) fn n_users(&self) -> u32 {
         self.n_users
     }
 
-    /// How many iterations have ended by themselves.
+    /// The number of iterations that ran to their end.
     pub(crate) fn n_complete(&self) -> u64 {
         self.n_complete
     }
 
-    /// As if the bench had ended there.
+    /// Ends the journal at the current second.
     pub(crate) fn finish(self) -> Chronicle {
         // Within the last second, so that it adds no other.
         let rest = Stretch {
@@ -237,7 +238,7 @@ impl Draft {
 
 #[cfg(test)]
 impl Chronicle {
-    /// Of a bench in which nothing happened.
+    /// The journal of a bench without events.
     pub(crate) fn example() -> Self {
         let metrics = MetricSet::new(std::sync::Arc::default());
         Journal::new(metrics, Monitor::new()).finish(Duration::ZERO)
@@ -306,7 +307,7 @@ mod tests {
             panic!("{shown:?}");
         };
         assert_eq!(counts, &[2]);
-        // Whoever looked took nothing away.
+        // A look took nothing away.
         let all = journal.finish(at(1_900));
         assert_eq!(all.n_complete, 1);
         assert_eq!(all.timeline.iterations, [0, 1]);

@@ -55,7 +55,8 @@ impl Ledger {
         }
     }
 
-    /// The connection of `listener` has ended: what it has not got is lost, and nobody waits for it any more.
+    /// The connection of `listener` has ended: its missing messages are lost, and the run does not wait for them any
+    /// more.
     pub(crate) fn drop_listener(&mut self, listener: usize) -> Vec<Completion> {
         self.steps
             .iter_mut()
@@ -79,7 +80,7 @@ impl Ledger {
         self.n_foreign += 1;
     }
 
-    /// How many messages arrived that this run did not send.
+    /// The number of messages that this run did not send.
     pub(crate) fn n_foreign(&self) -> u64 {
         self.n_foreign
     }

@@ -45,11 +45,11 @@ impl FromStr for Limit {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let problem = |what: &dyn fmt::Display| {
-            format!("{what}; expected a metric and what must hold of it, for example rtt:p(95)<200")
+            format!("{what}; expected a metric and a condition, for example rtt:p(95)<200")
         };
         let (metric, expression) = text
             .split_once(':')
-            .ok_or_else(|| problem(&"there is no colon between metric and rule"))?;
+            .ok_or_else(|| problem(&"there is no colon between metric and condition"))?;
         Ok(Self {
             metric: metric.trim().to_owned(),
             expression: expression.trim().parse().map_err(|error| problem(&error))?,

@@ -1,4 +1,4 @@
-//! What `broadcast`, `echo` and `connect` measure, under the names that their summary has.
+//! The measures of `broadcast`, `echo` and `connect`, under the names in their summary.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,7 +22,7 @@ pub(crate) struct Measures {
     listener_delivery: TrendId,
     connect: TrendId,
     phases: [TrendId; 4],
-    /// Of samples only: summaries have the number of clients in their timeline.
+    /// The gauge in single samples. Summaries have the number of clients in their timeline.
     users: GaugeId,
 }
 
@@ -32,16 +32,16 @@ const SENT: &str = "messages_sent";
 /// Arrivals of broadcasts at listeners.
 const DELIVERIES: &str = "deliveries";
 
-/// From a send to the sender's answer.
+/// The time from a send to the sender's answer.
 pub(crate) const RTT: &str = "rtt";
 
-/// From a send to the last listener, of broadcasts that reached all.
+/// The time from a send to the last listener, for broadcasts that reached all listeners.
 pub(crate) const DELIVERY: &str = "delivery";
 
-/// From a send to each listener.
+/// The time from a send to each listener.
 pub(crate) const LISTENER_DELIVERY: &str = "listener_delivery";
 
-/// From before the TCP connect until a client is ready.
+/// The time from the TCP connect until a client is ready.
 pub(crate) const CONNECT: &str = "connect";
 
 /// The parts of [`CONNECT`]: the TCP connect, the upgrade, the welcome, the subscription.
@@ -53,7 +53,7 @@ pub(crate) const PHASES: [&str; 4] = [
 ];
 
 impl Measures {
-    /// The handles, and an empty set of what they stand for.
+    /// The handles, and an empty set of their metrics.
     pub(crate) fn new() -> (Self, MetricSet) {
         const PROOF: &str = "all names are valid and different";
         let mut registry = Registry::new();
@@ -76,7 +76,7 @@ impl Measures {
         (measures, MetricSet::new(Arc::new(registry)))
     }
 
-    /// The metrics of a workload that thresholds may be about.
+    /// The names of a workload's metrics that thresholds can use.
     pub(crate) fn names(workload: Workload) -> Vec<&'static str> {
         let own: &[_] = match workload {
             Workload::Broadcast => &[RTT, DELIVERY, LISTENER_DELIVERY, SENT, DELIVERIES],
@@ -93,7 +93,7 @@ impl Measures {
         }
     }
 
-    /// How long a client took in all, and in each phase that it had.
+    /// The time of a client in total, and in each of its phases.
     fn times(&self, opening: &Opening) -> impl Iterator<Item = (TrendId, Duration)> {
         let phases = [
             Some(opening.tcp_connect),

@@ -1,4 +1,4 @@
-//! What a phase cost: time, the generator's CPU, and the watched target's CPU and memory.
+//! The cost of a phase: time, the generator's CPU, and the watched target's CPU and memory.
 
 use std::{
     fmt,
@@ -24,9 +24,9 @@ pub(crate) struct Meter {
     monitor: Monitor,
     /// The first target that has processes.
     watch: Option<Watch>,
-    /// All targets, over the whole run.
+    /// The readings of all targets, over the whole run.
     sampling: Option<Arc<Sampling>>,
-    /// Of all laps.
+    /// The evidence of all laps.
     whole: Evidence,
     /// The reading at the last lap.
     before: Option<Sample>,
@@ -36,11 +36,11 @@ pub(crate) struct Meter {
 /// The cost of one phase.
 #[derive(Clone)]
 pub struct Period {
-    /// Its length.
+    /// The length of the phase.
     pub elapsed: Duration,
     /// CPU time of this process, all threads.
     pub generator_cpu: Duration,
-    /// What the first target with processes used; `None` without `--watch`, or when it was gone.
+    /// The resource use of the first target with processes; `None` without `--watch`, or when the target was gone.
     pub watched: Option<Watched>,
     evidence: Evidence,
 }
@@ -93,8 +93,8 @@ impl Meter {
         self.sampling.iter().for_each(|sampling| sampling.start(at));
     }
 
-    /// What the targets used from the start of the load until now, beside this many clients at each time; none are known
-    /// when there is no one.
+    /// The resource use of the targets from the start of the load until now, with this number of clients at each
+    /// time; empty without targets.
     pub(crate) fn finish(&self, timeline: &Timeline, clients: &[u32]) -> Vec<Target> {
         let accounts: Vec<_> = self
             .sampling
@@ -104,17 +104,17 @@ impl Meter {
         targets(&accounts, timeline, clients)
     }
 
-    /// Who looks at the targets.
+    /// The readings of the targets.
     pub(crate) fn sampling(&self) -> Option<Arc<Sampling>> {
         self.sampling.clone()
     }
 
-    /// How the generator did in all laps together.
+    /// The evidence about the generator in all laps together.
     pub(crate) fn whole(&self) -> &Evidence {
         &self.whole
     }
 
-    /// What the phase since the last lap cost. Call it at every beginning and every end of a phase.
+    /// The cost of the phase since the last lap. Call it at the beginning and the end of each phase.
     pub(crate) fn lap(&mut self) -> Period {
         let evidence = self.monitor.take();
         self.whole.join(&evidence);
@@ -126,7 +126,7 @@ impl Meter {
         }
     }
 
-    /// Why the target is no longer watched, told once.
+    /// The reason why the target is no longer watched. It is returned once.
     pub(crate) fn take_trouble(&mut self) -> Option<String> {
         self.trouble.take()
     }
@@ -158,18 +158,18 @@ impl Meter {
 }
 
 impl Period {
-    /// How the generator did.
+    /// The evidence about the generator.
     pub(crate) fn evidence(&self) -> &Evidence {
         &self.evidence
     }
 
-    /// Whether the generator held up what this phase reports; `latency` is the figure that matters.
+    /// The health of the generator in this phase. `latency` is the figure to compare with.
     pub(crate) fn health(&self, latency: Option<Duration>) -> Health {
         judge(&self.evidence, Schedule::default(), latency)
     }
 }
 
-/// What targets used beside this many clients at each time; none are known when there is no one.
+/// The resource use of targets with this number of clients at each time; empty without targets.
 pub(crate) fn targets(accounts: &[Account], timeline: &Timeline, clients: &[u32]) -> Vec<Target> {
     let load = Load {
         vus: clients,
@@ -209,7 +209,7 @@ impl fmt::Display for Period {
 }
 
 impl fmt::Debug for Period {
-    /// Without the evidence: the buckets of its histogram fill pages.
+    /// Omits the evidence: the buckets of its histogram fill pages.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             elapsed,

@@ -1,4 +1,4 @@
-//! Who looks at a bench while it goes on, and what is shown.
+//! The view of a bench in progress.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,9 +21,9 @@ pub(crate) const LAG: Duration = Duration::from_millis(500);
 /// Is shown a bench second by second. It is called on the coordinator's thread, for which the closed loop waits: what takes
 /// time belongs on a thread of its own.
 pub trait Onlooker {
-    /// Whether anybody looks now. When nobody does, nothing is made.
+    /// Whether a viewer looks at the moment. Without a viewer, no frames are made.
     fn is_looking(&self) -> bool;
-    /// What there is up to now.
+    /// Shows the current state.
     fn show(&self, so_far: SoFar);
 }
 
@@ -36,12 +36,12 @@ pub struct SoFar {
     pub(crate) thresholds: Vec<Threshold>,
     pub(crate) notices: Vec<String>,
     pub(crate) sampling: Option<Arc<Sampling>>,
-    /// Whether all users work beside each other as the timeline says, so that targets have a cost per user.
+    /// Whether the users work concurrently as in the timeline, so that targets have a cost per user.
     pub(crate) has_users: bool,
 }
 
 impl SoFar {
-    /// Hands over the state of the bench as whoever shows runs takes it. What only runs have is empty.
+    /// Passes the state of the bench to the view of runs. Fields that only runs have are empty.
     pub fn observe(&self, take: impl FnOnce(&Progress<'_>)) {
         let draft = &self.draft;
         let progress = Progress {
@@ -73,7 +73,7 @@ impl SoFar {
         })
     }
 
-    /// The same as a summary. What is judged only at the end, the end itself and the generator, is as if nothing had
+    /// The state as a summary. The end and the generator, which are judged only at the end, are as if nothing had
     /// happened.
     pub fn summarize(&self, origin: Origin<'_>) -> Summary {
         let end = self.draft.end();

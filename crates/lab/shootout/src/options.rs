@@ -1,4 +1,4 @@
-//! What `broadcast`, `echo` and `connect` are to do. Whoever makes these has checked what was typed.
+//! The checked options of `broadcast`, `echo` and `connect`.
 
 use std::{net::IpAddr, time::Duration};
 
@@ -9,16 +9,16 @@ use plimsoll_report::summary::{Plan, PlannedScenario};
 
 use crate::{limit::Limit, outcome::Workload, pause::BetweenSteps, server_type::ServerType, wire::Command};
 
-/// What all three workloads need to know.
+/// The options that all three workloads share.
 #[derive(Debug, Clone)]
 pub struct Common {
     /// The server.
     pub target: Target,
-    /// What the server speaks.
+    /// The type of the server.
     pub server_type: ServerType,
-    /// How Action Cable's messages are written; servers that do not speak it have JSON.
+    /// The encoding of Action Cable messages; JSON for other server types.
     pub encoding: Encoding,
-    /// The Action Cable identifier, sent as it is.
+    /// The Action Cable identifier, which is sent unchanged.
     pub channel: String,
     /// The `Origin` header.
     pub origin: String,
@@ -41,20 +41,20 @@ pub struct Common {
     pub limits: Vec<Limit>,
     /// Delays before single commands.
     pub pacing: Pacing,
-    /// What happens between two steps.
+    /// The pause between two steps.
     pub between_steps: BetweenSteps,
 }
 
 /// Delays before single commands.
 #[derive(Debug, Clone, Copy)]
 pub struct Pacing {
-    /// How long a delay is.
+    /// The length of the delay.
     pub delay: Duration,
-    /// How many percent of the commands get it.
+    /// The percentage of the commands with a delay.
     pub chance_percent: u8,
 }
 
-/// How many clients come in which steps.
+/// The number of clients in each step.
 #[derive(Debug, Clone, Copy)]
 pub struct Steps {
     /// Clients of the first step.
@@ -63,42 +63,43 @@ pub struct Steps {
     pub n_more: usize,
     /// `None`: until a limit is reached.
     pub n_steps: Option<usize>,
-    /// How many clients connect at the same time.
+    /// The number of clients that connect concurrently.
     pub connect_width: usize,
 }
 
 /// Options of `broadcast` and `echo`.
 #[derive(Debug, Clone)]
 pub struct Exchange {
-    /// What all workloads have.
+    /// The common options of all workloads.
     pub common: Common,
-    /// How many clients there are when.
+    /// The steps of clients.
     pub steps: Steps,
-    /// What clients send. Servers of type `echo` cannot broadcast, and `actioncable-connect` has no messages at all.
+    /// The messages of clients. Servers of type `echo` cannot broadcast, and `actioncable-connect` has no messages at
+    /// all.
     pub command: Command,
     /// Messages of each step.
     pub n_samples: usize,
-    /// How many messages are in flight.
+    /// The number of messages in flight.
     pub width: usize,
     /// The percentile that is printed first and compared with `limit_rtt`, 0 to 100.
     pub limit_percentile: u8,
-    /// Without a number of steps, the first step above this is the last.
+    /// Without a number of steps, the first step above this round-trip time is the last one.
     pub limit_rtt: Duration,
     /// Bytes of padding in each message.
     pub n_padding_bytes: usize,
-    /// How long to wait for missing deliveries after the last answer, and for missing answers once somebody has ended
+    /// How long to wait for missing deliveries after the last answer, and for missing answers once a person has ended
     /// the run.
     pub wait: Duration,
-    /// When to give up on an answer.
+    /// The time limit of an answer.
     pub answer_limit: Duration,
 }
 
 /// Options of `connect`.
 #[derive(Debug, Clone)]
 pub struct Connect {
-    /// What all workloads have.
+    /// The common options of all workloads.
     pub common: Common,
-    /// How many clients there are when.
+    /// The steps of clients.
     pub steps: Steps,
 }
 
@@ -110,7 +111,7 @@ impl Exchange {
         }
     }
 
-    /// What is to be done. What a step comes to depends on all of it.
+    /// The description of the plan. The results of a step depend on all parts of it.
     pub(crate) fn plan(&self) -> Plan {
         let (command, padding) = (self.workload().name(), self.n_padding_bytes);
         let end = match self.steps.n_steps {
@@ -131,7 +132,7 @@ impl Exchange {
 }
 
 impl Connect {
-    /// What is to be done.
+    /// The description of the plan.
     pub(crate) fn plan(&self) -> Plan {
         let work = format!("{} connecting at a time", self.steps.connect_width);
         self.common.plan(Workload::Connect, &self.steps, &work)
@@ -183,12 +184,12 @@ impl Common {
 }
 
 impl Steps {
-    /// How many clients the step numbered `step_idx` (from 0) adds.
+    /// The number of clients that the step numbered `step_idx` (from 0) adds.
     pub fn n_added(&self, step_idx: usize) -> usize {
         if step_idx == 0 { self.n_first } else { self.n_more }
     }
 
-    /// How many clients there will be in the end, if that is known.
+    /// The final number of clients; `None` without a planned end.
     pub fn n_clients(&self) -> Option<usize> {
         let n_later_steps = self.n_steps?.saturating_sub(1);
         Some(

@@ -1,4 +1,4 @@
-//! What a run found out.
+//! The outcome of a run.
 
 use std::time::{Duration, SystemTime};
 
@@ -12,7 +12,7 @@ use crate::{causes::Causes, journal::Chronicle, meter::Period, samples::Rtt, ser
 
 mod summary;
 
-/// What was done to the server.
+/// The workload of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Workload {
     /// Messages to everyone.
@@ -24,7 +24,7 @@ pub enum Workload {
 }
 
 impl Workload {
-    /// Its name on the command line.
+    /// The name of the workload on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Broadcast => "broadcast",
@@ -37,31 +37,31 @@ impl Workload {
 /// A whole run.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// What was done.
+    /// The workload.
     pub workload: Workload,
-    /// What was to be done.
+    /// The plan of the run.
     pub plan: Plan,
     /// Under which conditions.
     pub setting: Setting,
     /// The steps that were finished, or as far as they went.
     pub steps: Vec<Step>,
-    /// What else a reader of the figures must know, in sentences.
+    /// Further remarks about the figures, in sentences.
     pub messages: Vec<String>,
-    /// From the first connect to the end of the last step.
+    /// The time from the first connect to the end of the last step.
     pub elapsed: Duration,
-    /// What happened when in that time.
+    /// The timeline of this time.
     pub(crate) chronicle: Chronicle,
-    /// How the generator did in all steps.
+    /// The evidence about the generator in all steps.
     pub(crate) generator: Evidence,
-    /// What the watched targets used in that time.
+    /// The resource use of the watched targets in this time.
     pub targets: Vec<Target>,
-    /// How the thresholds stand.
+    /// The results of the thresholds.
     pub thresholds: Vec<Threshold>,
     /// Whether the user ended it.
     pub is_interrupted: bool,
     /// Messages that arrived and that this run did not send.
     pub n_foreign: u64,
-    /// Answers that nobody waited for.
+    /// The number of answers that no client waited for.
     pub n_stray_answers: u64,
     /// Echoes that came back changed; they count as unanswered.
     pub n_altered: u64,
@@ -72,7 +72,7 @@ pub struct Outcome {
 pub struct Setting {
     /// The URL.
     pub target: String,
-    /// What the server speaks.
+    /// The type of the server.
     pub server_type: ServerType,
     /// Threads of the generator.
     pub n_workers: usize,
@@ -83,13 +83,13 @@ pub struct Setting {
 /// One step: connect more clients, then let them work.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// When it was over.
+    /// The end of the step.
     pub time: SystemTime,
     /// Clients that took part. In `connect`: connected so far.
     pub n_clients: usize,
     /// The percentile of [`Rtt::percentile`].
     pub limit_percentile: u8,
-    /// websocket-bench's figures; `None` when nothing was answered or nobody connected.
+    /// websocket-bench's figures; `None` when nothing was answered or no client connected.
     pub rtt: Option<Rtt>,
     /// The connecting.
     pub connect: Connecting,
@@ -101,50 +101,50 @@ pub struct Step {
     pub health: Health,
 }
 
-/// How the clients of a step got ready.
+/// The connects of a step.
 #[derive(Debug, Clone)]
 pub struct Connecting {
-    /// What it cost.
+    /// The cost of the connects.
     pub period: Period,
     /// Ready.
     pub n_connected: u64,
-    /// Not ready, by cause.
+    /// The clients that did not become ready, by cause.
     pub failures: Causes,
-    /// From before the TCP connect until ready.
+    /// The time from the TCP connect until ready.
     pub total: Distribution,
     /// The TCP connect.
     pub tcp_connect: Distribution,
     /// The HTTP upgrade.
     pub upgrade: Distribution,
-    /// From there to Action Cable's welcome.
+    /// The time from the upgrade to Action Cable's welcome.
     pub welcome: Distribution,
-    /// From there to the confirmed subscription.
+    /// The time from the welcome to the confirmed subscription.
     pub subscribe: Distribution,
 }
 
 /// The work of a step.
 #[derive(Debug, Clone)]
 pub struct Sampling {
-    /// What it cost, from the first send until everything had arrived or the wait was over.
+    /// The cost from the first send until all deliveries had arrived or the wait was over.
     pub period: Period,
     /// Messages sent.
     pub n_sent: u64,
-    /// Messages whose sender got no answer.
+    /// The number of messages whose sender got no answer.
     pub n_unanswered: u64,
-    /// From the send to the sender's answer: `broadcastResult`, or the echo.
+    /// The time from the send to the sender's answer: `broadcastResult`, or the echo.
     pub answer: Distribution,
-    /// What the listeners got; `None` for echoes.
+    /// The deliveries to listeners; `None` for echoes.
     pub deliveries: Option<Deliveries>,
 }
 
-/// What the listeners of a step got.
+/// The deliveries of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Deliveries {
-    /// How many.
+    /// The counts.
     pub counts: DeliveryCounts,
-    /// From the send to each listener.
+    /// The time from the send to each listener.
     pub listener: Distribution,
-    /// From the send to the last listener, for broadcasts that reached all.
+    /// The time from the send to the last listener, for broadcasts that reached all listeners.
     pub last_delivery: Distribution,
 }
 
@@ -153,9 +153,9 @@ pub struct Deliveries {
 pub struct DeliveryCounts {
     /// Pairs of a broadcast and a listener that was connected when it was sent.
     pub n_expected: u64,
-    /// Those that arrived, late ones included.
+    /// The number of deliveries that arrived, including late ones.
     pub n_delivered: u64,
-    /// Those that arrived after the step's wait was over.
+    /// The number of deliveries that arrived after the step's wait was over.
     pub n_late: u64,
     /// Second and further arrivals.
     pub n_duplicated: u64,
@@ -175,7 +175,7 @@ impl Outcome {
         self.steps.iter().any(|step| step.health.saturated)
     }
 
-    /// What a reader of the figures must know, in sentences; the first two are worded as in websocket-bench.
+    /// Remarks about the figures, in sentences; the first two have the words of websocket-bench.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if let Some(it) = self.deliveries() {
@@ -206,7 +206,7 @@ impl Outcome {
                 "is another load on the same channel?",
             ),
             (
-                "answers that nobody waited for",
+                "answers that no client waited for",
                 self.n_stray_answers,
                 "repeated ones, or to the wrong client",
             ),
@@ -224,7 +224,7 @@ impl Outcome {
         remarks
     }
 
-    /// All steps' deliveries together; `None` when nothing was broadcast.
+    /// The deliveries of all steps together; `None` without broadcasts.
     pub fn deliveries(&self) -> Option<DeliveryCounts> {
         let counts = self.steps.iter().filter_map(Step::deliveries);
         counts.reduce(|sum, it| sum.plus(&it))

@@ -4,15 +4,15 @@ use std::{future::pending, time::Duration};
 
 use tokio::{sync::oneshot, time::sleep};
 
-/// Asks whoever looks on for the next step, and gives the place where the answer arrives.
+/// Asks the person at the terminal for the next step. The answer arrives at the returned receiver.
 pub type GoAhead = fn() -> oneshot::Receiver<()>;
 
-/// What happens between two steps.
+/// The pause between two steps.
 #[derive(Debug, Clone, Copy)]
 pub struct BetweenSteps {
-    /// Who has to allow the next step; `None` when it begins by itself.
+    /// The question that must be answered before the next step; `None` when it begins automatically.
     pub go_ahead: Option<GoAhead>,
-    /// How long to wait after that.
+    /// The time to wait after the answer.
     pub delay: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Connecting the clients of a step: a sliding window, so that one slow handshake holds up nobody else.
+//! Connecting the clients of a step: a sliding window, so that one slow handshake does not delay other clients.
 
 use std::time::Instant;
 
@@ -17,10 +17,10 @@ use crate::{
     worker::Opening,
 };
 
-/// What became of the clients of a step.
+/// The results of connecting the clients of a step.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ramp {
-    /// From before each TCP connect until the client was ready.
+    /// The time from the TCP connect until the client was ready.
     pub(crate) samples: Samples,
     pub(crate) n_connected: u64,
     pub(crate) failures: Causes,
@@ -67,7 +67,7 @@ pub(crate) async fn ramp(run: &mut Run<'_>, n_clients: usize, width: usize) -> R
 }
 
 impl Ramp {
-    /// The figures, with what the ramp cost.
+    /// The figures, with the cost of the ramp.
     pub(crate) fn account(self, period: Period) -> Connecting {
         Connecting {
             period,

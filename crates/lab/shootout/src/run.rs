@@ -36,10 +36,10 @@ use crate::{
     worker::{Event, Opening, Report, Setup},
 };
 
-/// How often workers tell what they counted: a timeline has seconds.
+/// The interval between reports of workers: a timeline has seconds.
 const COLLECT_EVERY: Duration = Duration::from_secs(1);
 
-/// Everything that the coordinator holds while a run goes on.
+/// The coordinator's state during a run.
 pub(crate) struct Run<'a> {
     pub(crate) fleet: Fleet,
     pub(crate) meter: Meter,
@@ -51,11 +51,11 @@ pub(crate) struct Run<'a> {
     plan: Plan,
     journal: Journal,
     measures: Measures,
-    /// `None` when nobody takes samples one by one.
+    /// The single samples; `None` when no output takes them.
     singles: Option<Singles>,
-    /// When the next second is over.
+    /// The end of the current second.
     collect_at: Instant,
-    /// When the run is shown to who looks.
+    /// The time of the next update of the view.
     show_at: Instant,
     preflight: Preflight,
     pacing: Pacing,
@@ -71,11 +71,11 @@ pub(crate) struct StepRecord {
     pub(crate) command: Command,
     pub(crate) table: Arc<SendTable>,
     pub(crate) messages: Messages,
-    /// From each send to each listener, as far as workers have told.
+    /// The times from each send to each listener that workers have reported so far.
     pub(crate) deliveries: Histogram,
 }
 
-/// What happened next.
+/// The next event.
 pub(crate) enum Turn {
     /// A client is ready.
     Opened(Opening),
@@ -83,7 +83,7 @@ pub(crate) enum Turn {
     OpenFailed(Cause),
     /// A message that was awaited has been answered or never will be.
     Settled,
-    /// Something else; it has been recorded.
+    /// Another event, which has been recorded.
     Recorded,
     /// The given instant has come.
     Due,
@@ -92,7 +92,7 @@ pub(crate) enum Turn {
 }
 
 impl<'a> Run<'a> {
-    /// Checks what can be checked before the first connection, and starts the workers.
+    /// Makes all checks that need no connection, and starts the workers.
     pub(crate) async fn start(
         (workload, plan): (Workload, Plan),
         common: &Common,
@@ -189,7 +189,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Lets the workers tell what they counted in the second that is over.
+    /// Makes the workers report the counts of the last second.
     async fn collect(&mut self) -> Result<(), WorkerLost> {
         let now = Instant::now();
         // What was too late is in the second that is over by now.
@@ -202,7 +202,7 @@ impl<'a> Run<'a> {
         self.fleet.collect(Duration::from_secs(n_over - 1)).await
     }
 
-    /// Shows the run up to the last full second to who looks.
+    /// Shows the run up to the last full second.
     fn show(&mut self) {
         let now = self.started.elapsed();
         self.show_at = self.started + Duration::from_secs(now.as_secs() + 1) + LAG;
@@ -283,7 +283,8 @@ impl<'a> Run<'a> {
         Ok(self.steps.len() - 1)
     }
 
-    /// Lets someone send one more message of the newest step. Returns its id, or `None` when nobody is connected.
+    /// Makes a client send one more message of the newest step. Returns the message's id, or `None` when no client is
+    /// connected.
     pub(crate) async fn send(&mut self) -> Result<Option<u64>, WorkerLost> {
         let Some(step) = self.steps.last_mut().filter(|_| self.fleet.n_connected() > 0) else {
             return Ok(None);
@@ -334,7 +335,7 @@ impl<'a> Run<'a> {
         std::mem::take(&mut self.drops)
     }
 
-    /// Says why the target is no longer watched, if it is not.
+    /// Reports why the target is no longer watched, if it is not.
     pub(crate) fn tell_trouble(&mut self) {
         if let Some(trouble) = self.meter.take_trouble() {
             self.note(format!("{trouble}; its CPU and memory are missing from here on"));
@@ -412,7 +413,7 @@ impl<'a> Run<'a> {
         self.journal.finish(elapsed)
     }
 
-    /// Something that a reader of the figures must know: said now and kept for the result.
+    /// Records a remark about the figures: prints it now and keeps it for the result.
     fn note(&mut self, message: String) {
         self.sink.note(&message);
         self.messages.push(message);
@@ -481,14 +482,14 @@ impl<'a> Run<'a> {
 
 impl StepRecord {
     /// A worker's share of a broadcast has arrived. Returns how long it took to reach all, when this was the last share
-    /// and nobody lacks it.
+    /// and it counts as lost for no client.
     fn complete(&mut self, completion: Completion) -> Option<Duration> {
         let reached_all_at = self.messages.complete(completion)?;
         let sent = self.table.sent(completion.id)?;
         Some(reached_all_at.saturating_duration_since(sent.at))
     }
 
-    /// No answer will come, as is found `at` this time. False when none was awaited.
+    /// Gives up the answer to a message `at` this time. False when none was awaited.
     fn abandon(&mut self, id: u64, at: Instant) -> bool {
         // What was sent may still arrive at the others.
         let went_out = self.table.sent(id).is_some();

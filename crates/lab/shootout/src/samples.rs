@@ -12,7 +12,7 @@ pub(crate) struct Samples {
     durations: Vec<Duration>,
 }
 
-/// What websocket-bench prints about a step.
+/// The figures of a step that websocket-bench prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rtt {
     /// The sample at the limit percentile.
@@ -30,7 +30,7 @@ impl Samples {
         self.durations.push(duration);
     }
 
-    /// All of them.
+    /// All samples.
     pub(crate) fn durations(&self) -> &[Duration] {
         &self.durations
     }

@@ -1,4 +1,5 @@
-//! The closed loop of `broadcast` and `echo`: so many messages in flight, until so many have been sent.
+//! The closed loop of `broadcast` and `echo`: a fixed number of messages in flight, until a fixed number has been
+//! sent.
 
 mod messages;
 
@@ -16,16 +17,16 @@ use crate::{
     wire::Command,
 };
 
-/// What to send.
+/// The messages to send.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan {
     pub(crate) command: Command,
     pub(crate) n_samples: usize,
-    /// How many are in flight.
+    /// The number of messages in flight.
     pub(crate) width: usize,
-    /// How long after the last answer to wait for deliveries.
+    /// The time to wait for deliveries after the last answer.
     pub(crate) wait: Duration,
-    /// When to give up on an answer.
+    /// The time limit of an answer.
     pub(crate) answer_limit: Duration,
 }
 
@@ -99,14 +100,14 @@ async fn wait_for_deliveries(run: &mut Run<'_>, step_idx: usize, end: Instant) -
     }
 }
 
-/// When to give up on which message, soonest first. As long as `--sample-size` at most.
+/// The deadlines of messages, the earliest first. It has at most `--sample-size` entries.
 #[derive(Debug, Default)]
 struct Deadlines {
     queue: VecDeque<(Instant, u64)>,
 }
 
 impl Deadlines {
-    /// The same limit for all messages keeps the queue sorted.
+    /// Adds a deadline. All messages have one limit, so the queue stays sorted.
     fn add(&mut self, deadline: Instant, id: u64) {
         self.queue.push_back((deadline, id));
     }

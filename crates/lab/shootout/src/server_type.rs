@@ -1,4 +1,4 @@
-//! What the server under test speaks: websocket-bench's `--server-type`, and `echo` for plain echo servers.
+//! The protocols of servers under test: websocket-bench's `--server-type`, and `echo` for plain echo servers.
 
 use std::{fmt, str::FromStr};
 
@@ -11,13 +11,13 @@ pub enum ServerType {
     Binary,
     /// Action Cable with the `BenchmarkChannel` contract; ready when the subscription is confirmed.
     ActionCable,
-    /// The same up to the confirmed subscription; only for `bench connect`.
+    /// Action Cable up to the confirmed subscription; only for `bench connect`.
     ActionCableConnect,
-    /// A server that sends every text back as it is, after an optional welcome text; only `echo` and `connect`.
+    /// A server that echoes every text unchanged, after an optional welcome text; only for `echo` and `connect`.
     Echo,
 }
 
-/// All types that exist, in the order of the help text.
+/// All types, in the order of the help text.
 const ALL: [(&str, ServerType); 5] = [
     ("json", ServerType::Json),
     ("binary", ServerType::Binary),
@@ -35,15 +35,15 @@ const NOT_BUILT: [&str; 5] = [
     "anycable-connect",
 ];
 
-/// The text is no server type.
+/// The text is not a server type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ServerTypeError {
     /// websocket-bench knows it, we do not yet.
     #[error(
-        "server type {0:?} is not built yet; built are json, binary, actioncable, actioncable-connect, echo"
+        "server type {0:?} is not supported yet; expected json, binary, actioncable, actioncable-connect, echo"
     )]
     NotBuilt(String),
-    /// Nobody knows it.
+    /// The name of an unknown type.
     #[error("unknown server type {0:?}; expected json, binary, actioncable, actioncable-connect or echo")]
     Unknown(String),
 }

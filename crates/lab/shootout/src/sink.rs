@@ -1,4 +1,4 @@
-//! Who wants to hear about a run while it goes on.
+//! The receiver of a run's progress and results.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -9,42 +9,42 @@ use crate::{onlooker::Onlooker, outcome::Step};
 /// Receives results and talk. All methods are called on the coordinator's thread and should return soon: the
 /// closed loop waits.
 pub trait Sink {
-    /// Where the run stands; called often.
+    /// Shows the progress. It is called often.
     fn progress(&mut self, progress: Progress);
     /// A step is over.
     fn step(&mut self, step: &Step);
     /// Each sample of a step, before [`Self::step`]; most need only its figures.
     fn measured(&mut self, _: Readings) {}
-    /// Who looks at the run while it goes on, beside whoever reads this.
+    /// The viewer of the run; `None` without a view.
     fn onlooker(&self) -> Option<&dyn Onlooker> {
         None
     }
-    /// Who takes samples one by one; most often nobody.
+    /// The receiver of single samples; `None` in most runs.
     fn samples(&self) -> Vec<SampleSender> {
         Vec::new()
     }
-    /// Who looks at the watched targets, if there are any.
+    /// The readings of the watched targets; `None` without targets.
     fn sampling(&self) -> Option<Arc<Sampling>> {
         None
     }
-    /// Something worth knowing.
+    /// Prints a remark.
     fn note(&mut self, text: &str);
 }
 
 /// The samples of a step.
 #[derive(Debug, Clone)]
 pub struct Readings {
-    /// From each send to the sender's answer.
+    /// The times from each send to the sender's answer.
     pub answers: Vec<Duration>,
-    /// From each broadcast to its arrival at the last listener, for those that reached all.
+    /// The times from each broadcast to its arrival at the last listener, for broadcasts that reached all listeners.
     pub deliveries: Vec<Duration>,
-    /// From before each TCP connect until the client was ready.
+    /// The times from each TCP connect until the client was ready.
     pub connects: Vec<Duration>,
-    /// How the generator did while the messages went, or, without any, the connects.
+    /// The evidence about the generator during the messages, or without messages during the connects.
     pub generator: Evidence,
 }
 
-/// Where the run stands.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// Clients are getting ready.
@@ -60,12 +60,12 @@ pub enum Progress {
     Sampling {
         /// Answered or given up.
         n_done: usize,
-        /// Of this step.
+        /// The number of this step.
         n_total: usize,
         /// Connected in all.
         n_connected: usize,
     },
-    /// All answers are there; the last deliveries are awaited.
+    /// All answers have arrived; the last deliveries are awaited.
     Waiting {
         /// Broadcasts that have not arrived everywhere.
         n_missing: usize,
@@ -73,7 +73,7 @@ pub enum Progress {
 }
 
 impl Progress {
-    /// What is beginning, for those who do not watch it go on.
+    /// The phase that begins, for outputs without a terminal.
     pub(crate) fn announcement(&self) -> String {
         match self {
             Self::Connecting { n_total, .. } => format!("connecting {n_total} clients"),
@@ -85,7 +85,7 @@ impl Progress {
     }
 }
 
-/// Where it stands now, for those who do.
+/// The progress, for terminals.
 impl fmt::Display for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,14 +1,14 @@
-//! What is said to people while a run goes on: lines, and on a terminal one below them that is drawn again and again.
+//! Output for people during a run: lines, and on a terminal a last line that is redrawn.
 
 use std::io::Write;
 
 /// Back to the beginning of the line, and erase it (ECMA-48 EL).
 const CLEAR_LINE: &str = "\r\x1b[2K";
 
-/// How many columns a terminal has now.
+/// The current number of columns of a terminal.
 pub type Columns = fn() -> usize;
 
-/// Standard error, or what stands for it. What cannot be written is lost; nobody can be told.
+/// Standard error, or its replacement in tests. Text that cannot be written is lost.
 pub(crate) struct Talk<'a> {
     out: &'a mut dyn Write,
     /// `None` where no terminal shows it.

@@ -26,22 +26,22 @@ pub enum Trials {
     Connect(Box<Connect>),
 }
 
-/// What a trial came to.
+/// The result of a trial.
 #[derive(Debug, Clone)]
 pub struct Trial {
-    /// From each send to the sender's answer.
+    /// The times from each send to the sender's answer.
     pub answers: Vec<Duration>,
-    /// From each broadcast to its arrival at the last listener, for those that reached all.
+    /// The times from each broadcast to its arrival at the last listener, for broadcasts that reached all listeners.
     pub deliveries: Vec<Duration>,
-    /// From before each TCP connect until the client was ready.
+    /// The times from each TCP connect until the client was ready.
     pub connects: Vec<Duration>,
     /// Deliveries that were expected and did not come.
     pub n_lost: u64,
     /// Clients that did not get ready or lost their connections, and messages without an answer, by cause.
     pub failures: Vec<(String, u64)>,
-    /// How the generator did; `None` when nobody got ready.
+    /// The health of the generator; `None` when no client became ready.
     pub generator: Option<Evidence>,
-    /// What the first watched target used.
+    /// The resource use of the first watched target.
     pub watched: Option<Watched>,
     /// Length of the part that counts.
     pub elapsed: Duration,
@@ -67,7 +67,7 @@ impl Trials {
         matches!(self, Self::Exchange(_))
     }
 
-    /// Whether messages go to everyone, so that some may be lost.
+    /// Whether messages go to all clients, so that some may be lost.
     pub fn is_broadcast(&self) -> bool {
         matches!(self, Self::Exchange(options) if options.workload() == Workload::Broadcast)
     }
@@ -82,10 +82,10 @@ impl Trials {
         Some(target.name.clone().unwrap_or_else(|| target.place.to_string()))
     }
 
-    /// Takes one load. `observe` is told where it stands.
+    /// Runs one load. `observe` gets its progress.
     ///
     /// # Errors
-    /// [`RunError`]; clients of whom nobody got ready are none, but failures of the trial.
+    /// [`RunError`]. A trial without a ready client is not an error but a failed trial.
     pub async fn take(
         &self,
         n_clients: usize,
@@ -144,7 +144,7 @@ impl Trial {
     }
 }
 
-/// Keeps what was measured last, and who connected in all steps.
+/// Keeps the last measurement, and the connects of all steps.
 struct Keeper<'a> {
     observe: &'a mut dyn FnMut(Progress),
     latest: Option<Readings>,
@@ -200,7 +200,7 @@ fn n_lost(step: &Step) -> u64 {
     deliveries.map_or(0, |deliveries| deliveries.counts.n_lost())
 }
 
-/// Of all steps: a client that fails while others warm up is missing in what counts.
+/// The failures in all steps: a client that fails during the warm-up is missing in the measurement.
 fn failures(steps: &[Step]) -> Vec<(String, u64)> {
     let mut failures: Vec<(String, u64)> = steps
         .iter()

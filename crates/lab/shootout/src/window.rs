@@ -1,19 +1,19 @@
-//! A closed loop as websocket-bench runs it: a fixed number of tasks in all, of which only so many are under way at
-//! a time, each one perhaps begun with a delay. Pure: it decides, others act.
+//! The closed loop of websocket-bench: a fixed number of tasks, of which a limited number runs concurrently, each
+//! optionally after a delay. Pure: it decides, and others act.
 
 use std::{
     collections::VecDeque,
     time::{Duration, Instant},
 };
 
-/// A sliding window over a number of equal tasks. When one is done the next may begin; nobody waits for a batch.
+/// A sliding window over a number of equal tasks. When one is done, the next may begin, without waiting for a batch.
 #[derive(Debug)]
 pub(crate) struct Window {
     width: usize,
     n_left: usize,
     n_under_way: usize,
     delay: Duration,
-    /// When the tasks whose delay runs may begin; equal delays keep it sorted. Never longer than `width`.
+    /// The start times of delayed tasks. All delays are equal, so it stays sorted. It is never longer than `width`.
     delayed: VecDeque<Instant>,
 }
 
@@ -29,8 +29,8 @@ impl Window {
         }
     }
 
-    /// How many tasks begin now. They count as under way until [`done`](Self::done). `is_delayed` decides about each
-    /// task whose turn comes.
+    /// The number of tasks that begin now. They count as running until [`done`](Self::done). `is_delayed` decides
+    /// about each task in turn.
     pub(crate) fn admit(&mut self, now: Instant, mut is_delayed: impl FnMut() -> bool) -> usize {
         let mut n_admitted = 0;
         while self.delayed.front().is_some_and(|due| *due <= now) {
@@ -49,23 +49,23 @@ impl Window {
         n_admitted
     }
 
-    /// When [`admit`](Self::admit) has something to do although no task is done.
+    /// The time at which [`admit`](Self::admit) has work although no task has ended.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         self.delayed.front().copied()
     }
 
-    /// One task is over.
+    /// Records the end of a task.
     pub(crate) fn done(&mut self) {
         self.n_under_way = self.n_under_way.saturating_sub(1);
     }
 
-    /// Nothing more begins.
+    /// Stops the window: no further task begins.
     pub(crate) fn stop(&mut self) {
         self.n_left = 0;
         self.delayed.clear();
     }
 
-    /// Nothing is under way and nothing will be.
+    /// Whether no task is running or can begin.
     pub(crate) fn is_finished(&self) -> bool {
         self.n_left == 0 && self.n_under_way == 0 && self.delayed.is_empty()
     }

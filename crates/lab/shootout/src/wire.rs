@@ -19,7 +19,7 @@ use self::payload::Payload;
 pub(crate) use self::reader::{Inbound, Reader};
 use crate::server_type::ServerType;
 
-/// What a client asks the server for.
+/// The request of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
     /// Send it back to me.
@@ -28,7 +28,7 @@ pub enum Command {
     Broadcast,
 }
 
-/// What a message from the server is.
+/// The kind of a message from the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The answer to [`Command::Echo`].
@@ -39,7 +39,7 @@ pub(crate) enum Kind {
     BroadcastResult,
 }
 
-/// How the messages of one run are written.
+/// The encoding of the messages of one run.
 #[derive(Debug)]
 pub(crate) struct Wire {
     server_type: ServerType,
@@ -49,10 +49,10 @@ pub(crate) struct Wire {
     padding: String,
 }
 
-/// What tells one run's messages from another's.
+/// The marks by which a run recognises its own messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Run {
-    /// In the id of JSON messages.
+    /// The mark in the id of JSON messages.
     pub(crate) token: u32,
     /// Added to the number of binary messages: Unix nanoseconds.
     pub(crate) start_ns: i64,
@@ -81,7 +81,7 @@ impl Wire {
         self.server_type
     }
 
-    /// How Action Cable's messages are written.
+    /// The encoding of Action Cable messages.
     pub(crate) fn encoding(&self) -> Encoding {
         self.encoding
     }

@@ -44,7 +44,7 @@ use crate::{
 /// while its own channel to the coordinator is full, so the two cannot block each other.
 const N_ORDERS: usize = 1024;
 
-/// How long a worker waits for its connections to close when the run is over.
+/// The time that a worker waits for its connections to close at the end of the run.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A client: its worker and its slot there. Slots are never reused.
@@ -54,18 +54,18 @@ pub(crate) struct ClientId {
     pub(crate) slot: usize,
 }
 
-/// What all workers of a run share.
+/// The common data of all workers of a run.
 #[derive(Debug)]
 pub(crate) struct Setup {
     pub(crate) wire: Arc<Wire>,
-    /// One per source address; without source addresses just one.
+    /// One set of options per source address; without source addresses a single one.
     pub(crate) routes: Vec<websocket::Options>,
-    /// How long an answer to a subscription may take.
+    /// The time limit of the answer to a subscription.
     pub(crate) subscribe_limit: Duration,
     pub(crate) monitor: Monitor,
 }
 
-/// What the coordinator wants.
+/// An order of the coordinator.
 #[derive(Debug)]
 pub(crate) enum Order {
     /// Connect the client of the next slot through the route with this number.
@@ -89,7 +89,7 @@ pub(crate) struct SendOrder {
     pub(crate) floor: u64,
 }
 
-/// What a worker tells.
+/// An event of a worker.
 #[derive(Debug)]
 pub(crate) enum Event {
     /// A client is ready.
@@ -120,9 +120,9 @@ pub(crate) struct Report {
     pub(crate) tally: Tally,
     /// Messages that this run did not send.
     pub(crate) n_foreign: u64,
-    /// Answers that nobody waited for: repeated ones, and answers to somebody else's message.
+    /// The number of unexpected answers: repeated ones, and answers to another client's message.
     pub(crate) n_stray_answers: u64,
-    /// Echoes that differ from what was sent.
+    /// The number of echoes that differ from the sent message.
     pub(crate) n_altered: u64,
 }
 
@@ -157,15 +157,15 @@ pub(crate) fn spawn(worker_idx: usize, setup: Arc<Setup>, events: mpsc::Sender<E
     Ok(Handle { orders, thread })
 }
 
-/// What the tasks of a worker share.
+/// The common data of a worker's tasks.
 #[derive(Debug)]
 struct Shared {
     worker_idx: usize,
     setup: Arc<Setup>,
-    /// One count for all connections, so that counting touches the memory of none.
+    /// One count for all connections, so that counting does not touch the memory of each.
     traffic: Rc<Traffic>,
     book: RefCell<Book>,
-    /// By slot; `None` while the client is not connected.
+    /// The mailbox of each slot; `None` while the client is not connected.
     mailboxes: RefCell<Vec<Option<Rc<Mailbox<Letter>>>>>,
     /// On the way to the coordinator. Bounded by what it ordered: one event per connection that opens or ends,
     /// two per message in flight, and each second one per step that had deliveries.
@@ -209,7 +209,7 @@ async fn run(
 }
 
 async fn forward(shared: Rc<Shared>, events: mpsc::Sender<Event>) {
-    // An error means that the coordinator has left, and nobody wants to know any more.
+    // An error means that the coordinator has ended and needs no report.
     while events.send(shared.outbox.take().await).await.is_ok() {}
 }
 

@@ -17,12 +17,12 @@ pub enum ListenError {
     Address(io::Error),
     /// Other machines could reach the address.
     #[error(
-        "{0} is reachable from other machines, and the page is for this one only; expected a loopback address, for \
-         example localhost:5665"
+        "{0} is reachable from other machines, but only this machine may open the page; expected a loopback address, \
+         for example localhost:5665"
     )]
     NotLoopback(SocketAddr),
     /// The port is in use, or the process may not use it.
-    #[error("cannot listen: {0}; port 0 takes a free one")]
+    #[error("cannot listen: {0}; port 0 takes a free port")]
     Listen(io::Error),
 }
 
@@ -72,8 +72,8 @@ mod tests {
             (
                 "0.0.0.0:5665",
                 Some(
-                    "0.0.0.0:5665 is reachable from other machines, and the page is for this one only; expected a loopback \
-                     address, for example localhost:5665",
+                    "0.0.0.0:5665 is reachable from other machines, but only this machine may open the page; \
+                     expected a loopback address, for example localhost:5665",
                 ),
             ),
             (
@@ -92,7 +92,7 @@ mod tests {
         let address = taken.local_addr().unwrap().to_string();
         let error = listen(&address).unwrap_err().to_string();
         assert!(error.starts_with("cannot listen: "), "{error}");
-        assert!(error.ends_with("; port 0 takes a free one"), "{error}");
+        assert!(error.ends_with("; port 0 takes a free port"), "{error}");
     }
 
     #[test]

@@ -4,14 +4,14 @@ use std::{io, thread};
 
 use tokio::sync::oneshot;
 
-/// Tells when a line has come on standard input; never, when there is none. A thread of its own reads it: the runtime
-/// would wait for a blocking task when the bench is interrupted meanwhile.
+/// Sends a message when a line arrives on standard input; never without input. A separate thread reads the line,
+/// because the runtime would wait for a blocking task when the bench is interrupted in the meantime.
 pub(super) fn enter() -> oneshot::Receiver<()> {
     let (done, is_done) = oneshot::channel();
     let read = move || {
         let mut line = String::new();
         if io::stdin().read_line(&mut line).is_ok_and(|n| n > 0) {
-            // Nobody listens any more when the bench was interrupted meanwhile.
+            // The receiver is gone when the bench was interrupted in the meantime.
             let _interrupted = done.send(());
         }
     };

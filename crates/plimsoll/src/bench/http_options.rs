@@ -1,4 +1,4 @@
-//! What the flags of `http` mean: checked, and in the types of the workload.
+//! The checked options of `http`, in the types of the workload.
 
 use std::{
     fs, io,
@@ -21,32 +21,32 @@ use crate::session::Format;
 /// ab's number of requests for `-t` without `-n`.
 const TIMED_REQUESTS: u64 = 50_000;
 
-/// How many requests of an open model may be under way unless the user says so.
+/// The default limit of concurrent requests in an open model.
 const OPEN_CONCURRENCY: usize = 100;
 
 /// The command line is not usable. Exit code 2.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HttpUsageError {
     /// A flag of ab that is not built.
-    #[error("ab's flag {flag} is not built: {instead}")]
+    #[error("ab's flag {flag} is not supported: {instead}")]
     Unsupported {
         /// The flag.
         flag: &'static str,
-        /// What to do instead.
+        /// The alternative.
         instead: &'static str,
     },
     /// The URL cannot be read.
-    #[error("invalid URL {url:?}: {reason}; expected one such as http://localhost:3000/path")]
+    #[error("invalid URL {url:?}: {reason}; expected something like http://localhost:3000/path")]
     Url {
-        /// As given, without user and password.
+        /// The URL as given, without user and password.
         url: String,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
     /// ab refuses this, too.
     #[error(
-        "-c {concurrency} is more than -n {n_requests}: no more requests can be under way than are made; raise -n to \
-         {concurrency} or more, or lower -c"
+        "-c {concurrency} is more than -n {n_requests}: there cannot be more concurrent requests than requests; \
+         raise -n to {concurrency} or more, or lower -c"
     )]
     Concurrency {
         /// `-c`.
@@ -55,7 +55,7 @@ pub(crate) enum HttpUsageError {
         n_requests: u64,
     },
     /// No method.
-    #[error("-m {0:?} is no method; expected a word such as GET or DELETE")]
+    #[error("-m {0:?} is not a method; expected a word such as GET or DELETE")]
     Method(String),
     /// The body cannot be read.
     #[error("{flag}: cannot read {}: {source}; expected a file with the body of the request", path.display())]
@@ -71,16 +71,17 @@ pub(crate) enum HttpUsageError {
     #[error("-A {0:?} has no colon; expected a user and a password such as alice:secret")]
     Auth(String),
     /// No cookie.
-    #[error("-C {0:?} is no cookie; expected a name and a value such as session=1")]
+    #[error("-C {0:?} is not a cookie; expected a name and a value such as session=1")]
     Cookie(String),
     /// A header without a colon.
     #[error(
-        "-H {0:?} is no header; expected a name, a colon and a value, for example \"Accept-Encoding: gzip\""
+        "-H {0:?} is not a header; expected a name, a colon and a value, for example \"Accept-Encoding: gzip\""
     )]
     Header(String),
-    /// Streams that nobody can use.
+    /// More streams per connection than concurrent requests.
     #[error(
-        "--streams {n_streams} is more than -c {concurrency}: so many requests are never under way; lower it or raise -c"
+        "--streams {n_streams} is more than -c {concurrency}: there are never so many concurrent requests; lower \
+         --streams or raise -c"
     )]
     Streams {
         /// `--streams`.
@@ -89,7 +90,7 @@ pub(crate) enum HttpUsageError {
         concurrency: usize,
     },
     /// A run that would make nothing.
-    #[error("{0} is zero: no request would be made; expected a time such as 30s")]
+    #[error("{0} is zero, so the run would make no request; expected a time such as 30s")]
     NoTime(&'static str),
 }
 
@@ -236,20 +237,20 @@ fn url(text: &str) -> Result<Url, HttpUsageError> {
     };
     // The parser would take the first folder for the host.
     if rest.starts_with('/') {
-        return Err(error("it names no host"));
+        return Err(error("it has no host"));
     }
     let url: Url = whole.parse().map_err(|reason| error(&format!("{reason}")))?;
     match url.scheme() {
         "http" | "https" => {}
         "ws" | "wss" => {
             return Err(error(
-                "it is a WebSocket's; `plimsoll bench echo`, `connect` and `broadcast` are for those",
+                "it is a WebSocket URL; use `plimsoll bench echo`, `connect` or `broadcast` for WebSockets",
             ));
         }
-        scheme => return Err(error(&format!("{scheme} is not spoken here"))),
+        scheme => return Err(error(&format!("the scheme {scheme} is not supported"))),
     }
     match url.host_str() {
-        None | Some("") => Err(error("it names no host")),
+        None | Some("") => Err(error("it has no host")),
         Some(_) => Ok(url),
     }
 }
@@ -262,7 +263,7 @@ fn read(flag: &'static str, path: &Path) -> Result<Vec<u8>, HttpUsageError> {
     })
 }
 
-/// What ab sends, and what the user adds or replaces.
+/// The headers of ab, with those that the user adds or replaces.
 fn headers(args: &HttpArgs, keeps_alive: bool) -> Result<Vec<(String, String)>, HttpUsageError> {
     let own: Vec<_> = args
         .header

@@ -29,7 +29,7 @@ const LEADING: [&str; 5] = ["latency", "rtt", "delivery", "listener_delivery", "
 pub(super) struct BenchTest {
     bench: Bench,
     name: String,
-    /// Without scenarios: the engine runs none, and the number of clients over time is not planned.
+    /// A plan without scenarios: the engine runs none, and the number of clients over time is not planned.
     plan: Plan,
     is_quiet: bool,
 }

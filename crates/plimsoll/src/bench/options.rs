@@ -1,4 +1,4 @@
-//! What the flags of `broadcast`, `echo` and `connect` mean: checked, and in the types of the workloads.
+//! The checked options of `broadcast`, `echo` and `connect`, in the types of the workloads.
 
 use std::{
     io::{self, IsTerminal},
@@ -30,8 +30,8 @@ pub(crate) enum UsageError {
     Target(#[from] TargetError),
     /// Remote workers were asked for.
     #[error(
-        "--worker-addr is not built yet: this tool loads from one machine; one process carries tens of thousands \
-         of clients, and several machines can each run their own bench"
+        "--worker-addr is not supported yet: one process runs tens of thousands of clients, and several machines can \
+         each run their own bench"
     )]
     WorkerAddr,
     /// A binary encoding for servers that do not speak Action Cable.
@@ -47,11 +47,11 @@ pub(crate) enum UsageError {
     },
     /// The server would choose another encoding than the one that is asked for.
     #[error(
-        "--sub-protocol {sub_protocol} means the encoding {meant}, but --action-cable-encoding is {encoding}; leave \
-         --sub-protocol out"
+        "--sub-protocol {sub_protocol} means the encoding {meant}, but --action-cable-encoding is {encoding}; remove \
+         --sub-protocol"
     )]
     SubProtocol {
-        /// What is to be offered.
+        /// The sub-protocol to offer.
         sub_protocol: String,
         /// The encoding that goes with it.
         meant: Encoding,
@@ -60,27 +60,27 @@ pub(crate) enum UsageError {
     },
     /// A header without a colon.
     #[error(
-        "--header {0:?} is no header; expected a name, a colon and a value, for example \"Cookie: uid=1\""
+        "--header {0:?} is not a header; expected a name, a colon and a value, for example \"Cookie: uid=1\""
     )]
     Header(String),
-    /// The server type cannot do what the workload needs.
+    /// The server type does not support the workload.
     #[error("--server-type {server_type} cannot {workload}; {advice}")]
     ServerType {
         /// The type.
         server_type: ServerType,
-        /// What was asked for.
+        /// The requested workload.
         workload: &'static str,
-        /// What to do instead.
+        /// The alternative.
         advice: &'static str,
     },
-    /// A flag that says what a search decides.
+    /// A flag that sets a value which a search chooses itself.
     #[error(
-        "{0}: a search decides how many clients there are, in steps of their own; leave it out, and see --start and --max"
+        "{0}: a search chooses the number of clients itself; remove this flag, and see --start and --max"
     )]
     Searched(&'static str),
     /// A threshold, which a search has as an objective.
     #[error(
-        "--threshold: a search has objectives, which every step must hold; write --slo 'rtt p(95)<200' instead of \
+        "--threshold: a search has objectives for every step instead; write --slo 'rtt p(95)<200' instead of \
          --threshold 'rtt:p(95)<200'"
     )]
     Objective,
@@ -92,8 +92,8 @@ pub(crate) enum UsageError {
     NoTerminal,
 }
 
-/// How long `echo` waits for echoes once somebody has ended the run: as long as `broadcast` waits for deliveries unless
-/// `--wait-broadcasts` says otherwise.
+/// How long `echo` waits for echoes once a person has ended the run: as long as `broadcast` waits for deliveries
+/// unless `--wait-broadcasts` says otherwise.
 const INTERRUPTED_WAIT: Duration = Duration::from_secs(2);
 
 impl TryFrom<BroadcastArgs> for Exchange {
@@ -112,7 +112,7 @@ impl TryFrom<BroadcastArgs> for Exchange {
             &common,
             ServerType::Echo,
             "broadcast",
-            "it only sends messages back to their sender: use `bench echo`, or a server of another type",
+            "it only sends messages back to their sender; use `bench echo`, or another server type",
         )?;
         refuse_type(
             &common,
@@ -257,7 +257,8 @@ fn refuse_type(
     }
 }
 
-/// What is offered to an Action Cable server. A binary encoding needs its sub-protocol, or the server speaks JSON.
+/// The sub-protocol to offer to an Action Cable server. A binary encoding needs its sub-protocol, or the server
+/// speaks JSON.
 fn offered(sub_protocol: Option<String>, encoding: Encoding) -> Result<Option<String>, UsageError> {
     let Some(sub_protocol) = sub_protocol else {
         let dialect = Dialect {

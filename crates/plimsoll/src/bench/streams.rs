@@ -12,7 +12,7 @@ pub(super) fn plain() -> (Box<dyn Write>, Box<dyn Write>) {
     (Box::new(io::stdout()), Box::new(io::stderr()))
 }
 
-/// Results and remarks beside the view on this screen.
+/// Streams for results and remarks that share the screen with the view.
 pub(super) fn beside(screen: &Arc<Screen<io::Stderr>>) -> (Box<dyn Write>, Box<dyn Write>) {
     let screen = || Arc::clone(screen);
     (Box::new(Results(screen())), Box::new(Remarks(screen())))

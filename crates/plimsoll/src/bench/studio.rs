@@ -1,5 +1,5 @@
-//! The thread that shows a bench while it goes on: the bench hands over its state every second, and the closed loop does not
-//! wait for pictures.
+//! The thread that shows a bench in progress. The bench passes on its state every second, and the closed loop does
+//! not wait for pictures.
 
 use std::{
     io,
@@ -47,7 +47,7 @@ impl Studio {
         })
     }
 
-    /// The one who looks on at the bench.
+    /// The viewer of the bench.
     pub(super) fn onlooker(&self) -> &dyn Onlooker {
         &self.entrance
     }

@@ -1,4 +1,4 @@
-//! What the flags of a bench mean for a search (`plimsoll line bench`), which decides about the clients itself.
+//! The flags of a bench in a search (`plimsoll line bench`), which chooses the number of clients itself.
 
 use plimsoll_load::watch::Target;
 use plimsoll_shootout::Trials;
@@ -8,7 +8,7 @@ use super::{
     options::UsageError,
 };
 
-/// The trials that the flags of a workload ask for, beside these targets.
+/// The trials of a workload with these flags and watched targets.
 ///
 /// # Errors
 /// The flags ask for something impossible, or for something that a search decides.
@@ -53,7 +53,7 @@ impl TryFrom<ConnectArgs> for Trials {
     }
 }
 
-/// Names the first flag that says what a search decides.
+/// Refuses the first flag that sets a value which a search chooses itself.
 fn refuse_searched(clients: &ClientArgs, n_steps: usize) -> Result<(), UsageError> {
     refuse_set("--total-steps", n_steps > 0)?;
     refuse_set("--step-size", clients.step_size != DEFAULT_STEP_SIZE)?;

@@ -30,7 +30,7 @@ const FLAGS: [&str; 15] = [
 /// The row of thresholds, which have other names in each command.
 const THRESHOLDS: &str = "thresholds";
 
-/// How a command is told what must hold.
+/// How a command gets its thresholds.
 const OF_THRESHOLDS: [(&str, &str); 8] = [
     (SCRIPT, "`options.thresholds`"),
     (ARTILLERY, "`ensure`"),
@@ -53,24 +53,24 @@ const GAPS: [(&[&str], &[&str], &str); 7] = [
     (
         &["out"],
         &[LINE, LINE_BENCH],
-        "A search is a row of runs with loads of their own, of which only the steady parts count. `plimsoll run --out` and \
-         `plimsoll bench --out` write the samples of one load.",
+        "A search is a series of runs with different loads, and only their steady parts count. `plimsoll run --out` \
+         and `plimsoll bench --out` write the samples of one load.",
     ),
     (
         &["ui", "tui", "no-tui"],
         &[LINE, LINE_BENCH],
-        "A search prints a row for each step, and draws the present step below the rows. Charts of single steps would begin \
-         anew every few seconds; the report has the charts of all steps.",
+        "A search prints a row for each step, and draws the current step below the rows. Charts of single steps \
+         would restart every few seconds; the report has charts of all steps.",
     ),
     (
         &["address", "linger"],
         &[LINE, LINE_BENCH],
-        "A search decides on the load itself, so there is nothing to pause, resume or scale. A signal ends it.",
+        "A search chooses the load itself, so it cannot be paused, resumed or scaled. A signal ends it.",
     ),
     (
         &["no-memory-check"],
         &[LINE, LINE_BENCH],
-        "A step that this machine cannot make is the generator's limit, and ends the search there.",
+        "A step that needs more memory than this machine has is the generator's limit and ends the search.",
     ),
     (
         &[THRESHOLDS],
@@ -80,12 +80,12 @@ const GAPS: [(&[&str], &[&str], &str); 7] = [
     (
         &[THRESHOLDS],
         &["quick"],
-        "A quick look judges nothing. A file with `ensure`, or `bench http --threshold`, does.",
+        "A quick test has no thresholds. Use a file with `ensure`, or `bench http --threshold`.",
     ),
     (
         &[THRESHOLDS],
         &["demo"],
-        "The demo has its own: 90 % of its checks, and no lost message.",
+        "The demo has fixed thresholds: 90 % of its checks must pass, and no message may be lost.",
     ),
 ];
 
@@ -114,7 +114,7 @@ fn every_gap_has_one_reason_and_every_reason_a_gap() {
     }
 }
 
-/// All load commands, each with its flags.
+/// All load commands with their flags.
 fn commands() -> Vec<(&'static str, Command)> {
     let [script, artillery, wsdirector, quick, line, line_bench] = run::command_lines();
     let benches = bench::Options::command();
@@ -177,9 +177,9 @@ fn page() -> String {
     let mut page = String::from(
         "# Load commands and their flags\n\n\
          Made from the program by `UPDATE_EXPECT=1 cargo test -p plimsoll load_commands`. Every load command has the flags\n\
-         below, writes the same summary, keeps it in the [history](runs.md), and ends by one table of\n\
-         [exit codes](exit-codes.md#load-tests); SIGINT, SIGTERM and SIGHUP end each of them in good order. A number stands for\n\
-         the reason of a gap. `plimsoll ab` is `bench http`.\n\n| flag |",
+         below, writes the same summary, saves it in the [history](runs.md), and uses the same\n\
+         [exit codes](exit-codes.md#load-tests). SIGINT, SIGTERM and SIGHUP stop each command in an orderly way. A number\n\
+         refers to the reason for a missing flag. `plimsoll ab` is `bench http`.\n\n| flag |",
     );
     let mut write = |text: &str| {
         let _infallible = page.write_str(text);

@@ -29,27 +29,28 @@ Exit codes: 0 no case failed, or all verdicts are as expected; 3 a case failed, 
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Options {
-    /// The cable, for example ws://localhost:8080/cable, or wss://…. Port 0 takes a free one, for --command.
+    /// URL of the cable, for example ws://localhost:8080/cable, or wss://…. Port 0 takes a free port, for --command.
     #[arg(value_name = "URL", required_unless_present = "list")]
     url: Option<String>,
-    /// How the server asks its application, which is this program.
+    /// How the server calls its application, which is this program.
     #[arg(long, value_enum, value_name = "RPC", default_value_t = Rpc::Grpc, help_heading = SERVER)]
     rpc: Rpc,
-    /// Where that application listens; port 0 takes a free one, for --command.
+    /// Address on which that application listens; port 0 takes a free port, for --command.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:50051", help_heading = SERVER)]
     rpc_listen: SocketAddr,
-    /// By which way broadcasts reach the server.
+    /// How broadcasts reach the server.
     #[arg(long, value_enum, value_name = "ADAPTER", default_value_t = Adapter::Http, help_heading = SERVER)]
     broadcast: Adapter,
-    /// Where to: http[s]://host:port/path or redis[s]://host:port. {port} is the server's. Default: /_broadcast of the server,
-    /// or redis://127.0.0.1:6379.
+    /// URL for broadcasts: http[s]://host:port/path or redis[s]://host:port. {port} is the server's port. Default:
+    /// /_broadcast of the server, or redis://127.0.0.1:6379.
     #[arg(long, value_name = "URL", help_heading = SERVER)]
     broadcast_url: Option<String>,
-    /// The key that the server wants of broadcasts over HTTP.
+    /// Key that the server requires for broadcasts over HTTP.
     #[arg(long, value_name = "KEY", help_heading = SERVER)]
     broadcast_key: Option<String>,
-    /// Start the server with this command, and restart it where a case is about that. {rpc} is for --rpc_host, {host}
-    /// and {port} are those of the URL. At the end it is stopped: SIGTERM, after three seconds SIGKILL.
+    /// Start the server with this command, and restart it when a case needs a restart. {rpc} is the value for
+    /// --rpc_host; {host} and {port} are those of the URL. At the end the server gets SIGTERM, and after three
+    /// seconds SIGKILL.
     #[arg(long, value_name = "COMMAND", help_heading = SERVER)]
     command: Option<String>,
     /// Seconds that a case waits for one message.

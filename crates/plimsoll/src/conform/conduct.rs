@@ -22,30 +22,30 @@ use crate::{
     terminal,
 };
 
-/// What is run: the names of results and the cases to choose from.
+/// The subject of a run: the names in results, and the cases to choose from.
 pub(super) struct Subject {
-    /// What the suite is called, as results have it.
+    /// The name of the suite in results.
     pub(super) suite: &'static str,
     /// All cases of the suite.
     pub(super) cases: Vec<Case>,
-    /// What families of cases are called.
+    /// The names of the families of cases.
     pub(super) families: &'static [(&'static str, &'static str)],
-    /// What a target is called that has no name: by its address, if this is none.
+    /// The name of a target without a name; `None` means its address.
     pub(super) nameless: Option<&'static str>,
 }
 
-/// What a run came to.
+/// The result of a run.
 pub(super) struct Ran {
-    /// In the order of the cases.
+    /// The outcomes in the order of the cases.
     pub(super) outcomes: Vec<Outcome>,
-    /// What the target called itself.
+    /// The name that the target gave itself.
     pub(super) agent: Option<String>,
-    /// Where the target was.
+    /// The URL of the target.
     pub(super) url: String,
 }
 
-/// Runs the cases that the flags select and does with the results what they say. `name` is the suite's, as results
-/// have it, and `url` is where the target is to be.
+/// Runs the selected cases, and writes the results as the flags say. `name` is the suite's name in results, and `url`
+/// is the URL of the target.
 ///
 /// # Errors
 /// When the flags ask for what cannot be, the target does not answer, or a signal ended the run: then there are no
@@ -76,8 +76,8 @@ pub(super) fn conduct(
     conduct_by(subject, flags, surroundings, runner, || suite.finish())
 }
 
-/// The same for cases that are run in another way: `runner` gets those that were selected, and tells of every outcome.
-/// However it ends, `finish` is called then.
+/// Runs the cases in another way: `runner` gets the selected cases and reports each outcome. In any case, `finish` is
+/// called at the end.
 ///
 /// # Errors
 /// As for [`conduct`].

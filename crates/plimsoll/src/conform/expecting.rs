@@ -14,10 +14,10 @@ use crate::{
     terminal,
 };
 
-/// What the files held before the run.
+/// The contents of the files before the run.
 pub(super) struct Expecting {
     expected: Option<Expectations>,
-    /// The file to write, and what is to stay of it.
+    /// The file to write, and its lines to keep.
     written: Option<(PathBuf, Expectations)>,
 }
 
@@ -84,7 +84,7 @@ impl Expecting {
     }
 }
 
-/// None if there is no such file.
+/// The expectations of a file; `None` if the file does not exist.
 fn read(path: &Path, surroundings: &Surroundings<'_>) -> Result<Option<Expectations>, Failure> {
     let name = path.display().to_string();
     match (surroundings.read_file)(path) {

@@ -7,26 +7,26 @@ use plimsoll_conformance::{Pattern, Selection};
 
 use super::report_file::ReportFile;
 
-/// Which cases run, how, and where their results go.
+/// Which cases run, how they run, and the output of their results.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Flags {
     /// Run these cases only: ids (`6.4.1`, `6.4`), patterns of ids (`1.*`) or words of titles; separated by commas, or given
     /// several times.
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     only: Vec<String>,
-    /// Leave these cases out.
+    /// Skip these cases.
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     except: Vec<String>,
-    /// Print the cases and run none.
+    /// Print the cases without running them.
     #[arg(long)]
     pub(super) list: bool,
-    /// How many cases run at a time; those that would disturb others run alone in any case.
+    /// Number of cases that run at the same time. Cases that would disturb others always run alone.
     #[arg(long, value_name = "N", default_value = "4")]
     pub(super) parallel: NonZeroUsize,
-    /// Seconds after which a case has failed. Some cases allow themselves more.
+    /// Time limit of a case in seconds. Some cases allow themselves more.
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
     timeout: f64,
-    /// What the target is called in results. Default: its address.
+    /// Name of the target in results. Default: its address.
     #[arg(long, value_name = "NAME")]
     pub(super) name: Option<String>,
     /// How to print results.
@@ -40,10 +40,11 @@ pub(crate) struct Flags {
         value_hint = ValueHint::FilePath
     )]
     pub(super) reports: Vec<ReportFile>,
-    /// Compare verdicts with those of this file; the exit code then says whether any has changed, for better or worse.
+    /// Compare the verdicts with those in this file; the exit code then shows whether any verdict has changed, for
+    /// better or worse.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) expect: Option<PathBuf>,
-    /// Write the verdicts to this file, for --expect. Sentences of verdicts that have not changed stay as they are.
+    /// Write the verdicts to this file, for --expect. The sentences of unchanged verdicts stay as they are.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) write_expectations: Option<PathBuf>,
 }
@@ -51,7 +52,7 @@ pub(crate) struct Flags {
 /// Forms that are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// A table, and failures with all that went over the wire.
+    /// A table, and failures with all bytes that went over the wire.
     Text,
     /// For programs, and for `plimsoll conform matrix`.
     Json,
@@ -73,7 +74,7 @@ impl Flags {
     }
 }
 
-/// Reason of the greatest value: a day; nobody waits longer for a case.
+/// Reason for the largest value, a day: no case needs longer.
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(seconds) if seconds > 0.0 && seconds <= 86_400.0 => Ok(seconds),

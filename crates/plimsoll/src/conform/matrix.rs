@@ -20,11 +20,11 @@ Example:
   plimsoll conform websocket ws://127.0.0.1:9002 --name theirs --report theirs.json
   plimsoll conform matrix ours.json theirs.json -o matrix.html";
 
-/// Make a page of results that were written with --report FILE.json: a column for each target.
+/// Create a page from results of --report FILE.json, with a column for each target.
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Options {
-    /// What --report FILE.json and --format json write, in the order of the columns.
+    /// Files that --report FILE.json and --format json write, in the order of the columns.
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     files: Vec<PathBuf>,
     /// Write the page to this file. Default: print it.
@@ -32,7 +32,7 @@ pub(super) struct Options {
     output: Option<PathBuf>,
 }
 
-/// Columns of a page. Reason: more do not fit beside each other.
+/// The largest number of columns of a page. Reason: more columns do not fit side by side.
 const MOST_TARGETS: usize = 12;
 
 impl Options {
@@ -40,7 +40,7 @@ impl Options {
         let n = self.files.len();
         if n > MOST_TARGETS {
             return Err(Failure::Usage(format!(
-                "{n} targets are too many to look at; expected {MOST_TARGETS} at the most"
+                "{n} targets are too many for one page; expected at most {MOST_TARGETS}"
             )));
         }
         if let Some(output) = &self.output {

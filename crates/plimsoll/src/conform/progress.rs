@@ -1,4 +1,4 @@
-//! How far a suite is: one line on standard error, drawn anew, if that is a terminal.
+//! The progress of a suite: one line on standard error that is redrawn, if standard error is a terminal.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! Results as a file: what its name says that it holds.
+//! Results as a file, whose name decides the form.
 
 use std::{
     ffi::OsString,
@@ -28,7 +28,7 @@ enum Form {
 /// A name that says no form.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the name of a report ends in .html (a page), .json (data) or .xml (JUnit), for example results.html"
+    "the name of a report must end in .html (a page), .json (data) or .xml (JUnit), for example results.html"
 )]
 pub(super) struct NoForm;
 
@@ -45,12 +45,12 @@ impl ReportFile {
         Ok(Self { path, form })
     }
 
-    /// For flags.
+    /// The parser of flags with a report file.
     pub(super) fn parser() -> impl TypedValueParser<Value = Self> {
         OsStringValueParser::new().try_map(|name: OsString| Self::new(name))
     }
 
-    /// Says before a run what could not be written after it.
+    /// Refuses before a run a file that could not be written after it.
     ///
     /// # Errors
     /// Wrong usage.

@@ -15,11 +15,10 @@ use crate::exit::Failure;
 /// Schemes of URLs that ask for TLS.
 const SECURE: [&str; 3] = ["wss", "https", "rediss"];
 
-/// Whom the tester believes.
+/// The certificate authorities that the tester trusts.
 #[derive(Debug, Args)]
 pub(super) struct Trust {
-    /// Believe those servers that an authority of this file vouches for, in PEM, and no others. Default: the system's
-    /// authorities.
+    /// Trust only the certificate authorities in this PEM file. Default: the system's authorities.
     #[arg(long, value_name = "FILE", conflicts_with = "insecure", value_hint = ValueHint::FilePath)]
     cacert: Option<PathBuf>,
     /// Do not verify TLS certificates.
@@ -36,7 +35,7 @@ impl Trust {
         Server::parse(url, self.tls(url)?).map_err(|error| Failure::Usage(error.to_string()))
     }
 
-    /// How connections to a URL are secured, if it asks for that.
+    /// The TLS configuration for connections to a URL; `None` without TLS.
     ///
     /// # Errors
     /// When there are no authorities that could be believed.
@@ -63,7 +62,7 @@ fn authorities_of(path: &Path) -> Result<RootCertStore, Failure> {
     let wrong = |reason: String| {
         let path = path.display();
         Failure::Usage(format!(
-            "--cacert {path}: {reason}; expected is a file in PEM with -----BEGIN CERTIFICATE-----"
+            "--cacert {path}: {reason}; expected a PEM file with -----BEGIN CERTIFICATE-----"
         ))
     };
     let pem = fs::read(path).map_err(|error| wrong(format!("cannot read it: {error}")))?;

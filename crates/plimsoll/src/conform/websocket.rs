@@ -43,16 +43,16 @@ pub(super) struct Options {
     /// The echo server to test, for example ws://localhost:9001/.
     #[arg(value_name = "URL", required_unless_present_any = ["listen", "list"], conflicts_with = "listen")]
     url: Option<String>,
-    /// Be the server and test the clients that come. Port 0 takes a free one, which is printed.
+    /// Act as a server and test the clients that connect. Port 0 takes a free port, which is printed.
     #[arg(long, value_name = "ADDR", conflicts_with_all = ["cacert", "insecure"])]
     listen: Option<SocketAddr>,
     /// Messages in each case of families 12 and 13 (compression). Autobahn sends 1000.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     messages: u32,
-    /// With --listen: the certificate chain in PEM of a server that speaks TLS.
+    /// With --listen: PEM file with the certificate chain, for TLS.
     #[arg(long, value_name = "FILE", requires_all = ["ssl_key", "listen"], conflicts_with = "url")]
     ssl_cert: Option<PathBuf>,
-    /// Private key of the certificate, in PEM.
+    /// PEM file with the private key of the certificate.
     #[arg(long, value_name = "FILE", requires = "ssl_cert")]
     ssl_key: Option<PathBuf>,
     #[command(flatten)]
@@ -83,7 +83,7 @@ impl Options {
         conduct("websocket server", &suite, url, &self.flags, surroundings)
     }
 
-    /// What it takes to be a server that speaks TLS, if it is to be one.
+    /// The TLS configuration of the server under `--listen`; `None` without TLS.
     fn tls(&self) -> Result<Option<Arc<ServerConfig>>, Failure> {
         let (Some(chain), Some(key)) = (&self.ssl_cert, &self.ssl_key) else {
             return Ok(None);

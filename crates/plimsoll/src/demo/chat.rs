@@ -34,7 +34,7 @@ const IDENTIFIER: &str = r#"{"channel":"ChatChannel","id":"demo"}"#;
 /// The script's `receiveTimeoutMS`, for its own message and for the answer to `subscribe`.
 const RECEIVE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a leaving user waits for messages that are still on their way.
+/// The time that a leaving user waits for messages that are still on their way.
 const STRAGGLER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Handles of everything that the scenario measures. Names as in k6 and in the script.
@@ -134,7 +134,7 @@ impl VuFactory for Chat {
     }
 }
 
-/// One virtual user.
+/// A virtual user.
 struct User {
     options: cable::Options,
     metrics: Metrics,
@@ -189,11 +189,11 @@ struct Visit<'a> {
     listener: Option<Arc<Mutex<Heard>>>,
 }
 
-/// What the client's observer fills while the user does other things.
+/// The data that the client's observer collects while the user does other things.
 #[derive(Debug)]
 struct Heard {
     listener: Listener,
-    /// How long each message took, until the visit records it.
+    /// The delay of each message, until the visit records it.
     ages: Vec<Duration>,
 }
 
@@ -249,7 +249,7 @@ impl Visit<'_> {
         Ok(())
     }
 
-    /// Waits for what is still on its way, closes the account and goes.
+    /// Waits for messages that are still on their way, closes the account and leaves.
     async fn leave(mut self) {
         let end = self.user.room.now();
         let deadline = Instant::now() + STRAGGLER_TIMEOUT;

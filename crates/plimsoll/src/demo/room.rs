@@ -13,25 +13,25 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What all users of a room share.
+/// The common data of all users of a room.
 #[derive(Debug)]
 pub(super) struct Room {
     opened: Instant,
     next_number: AtomicU64,
-    /// Numbers whose message could not be sent; nobody can hear them. Almost always empty.
+    /// The numbers of messages that could not be sent, so no user can receive them. Almost always empty.
     unsent: Mutex<BTreeSet<u64>>,
 }
 
-/// What a message's text says about itself, so that every listener can account for it.
+/// The mark in a message's text by which every listener accounts for the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mark {
-    /// Its number in the whole run.
+    /// The number of the message in the whole run.
     pub(super) number: u64,
-    /// When it was about to be sent, since the room was opened.
+    /// The time before the send, since the room was opened.
     sent: Duration,
 }
 
-/// One listener's account, from its subscription to its leave.
+/// The account of one listener, from its subscription to its leave.
 #[derive(Debug)]
 pub(super) struct Listener {
     first_number: u64,
@@ -47,7 +47,7 @@ pub(super) struct Listener {
 pub(super) struct Account {
     /// Messages that it should have heard.
     pub(super) n_expected: u64,
-    /// Of those, the ones that it did hear.
+    /// The number of these messages that the listener received.
     pub(super) n_received: u64,
     /// Messages that came again.
     pub(super) n_duplicated: u64,
@@ -72,7 +72,7 @@ impl Room {
         }
     }
 
-    /// Takes back a number whose message did not leave.
+    /// Takes back a number whose message was not sent.
     pub(super) fn was_not_sent(&self, mark: Mark) {
         self.unsent
             .lock()
@@ -96,7 +96,7 @@ impl Room {
         self.next_number.load(Ordering::SeqCst)
     }
 
-    /// How long a message was on its way.
+    /// The delay of a message.
     pub(super) fn age(&self, mark: Mark, arrived: Instant) -> Duration {
         arrived.saturating_duration_since(self.opened + mark.sent)
     }
@@ -133,8 +133,8 @@ impl Mark {
 }
 
 impl Listener {
-    /// Notes an arrival. Returns whether it counts as a new message of this account; what was spoken before
-    /// the subscription does not.
+    /// Records an arrival. Returns whether it counts as a new message of this account; messages from before the
+    /// subscription do not.
     pub(super) fn hear(&mut self, author: &str, mark: Mark) -> bool {
         let Some(bit) = mark.number.checked_sub(self.first_number) else {
             return false;
@@ -184,8 +184,8 @@ fn position(bit: u64) -> (usize, u64) {
 mod tests {
     use super::*;
 
-    /// Speaks once per letter of `spoken` (its author) while a listener is there, lets it hear the messages
-    /// with the numbers `heard`, and compares the account.
+    /// Sends one message per letter of `spoken` (its author) while a listener is present, delivers the messages with
+    /// the numbers `heard` to the listener, and compares the account.
     #[track_caller]
     fn check(spoken: &str, unsent: &[u64], heard: &[u64], expected: Account) {
         let room = Room::open();

@@ -1,4 +1,4 @@
-//! The demo's server: this very program, as a process of its own, so that its CPU and memory are its own.
+//! The demo's server: this program as a separate process, so that its CPU and memory can be measured separately.
 
 use std::{
     io::{self, BufRead, BufReader},
@@ -17,7 +17,7 @@ use crate::serve::settings::is_setting;
 pub(super) struct ServerProcess {
     child: Child,
     address: SocketAddr,
-    /// Dropping it is what ends a server that does not stay.
+    /// The standard input of the server. Dropping it ends a server that does not stay.
     _stdin: Option<ChildStdin>,
     stays: bool,
 }
@@ -28,10 +28,10 @@ pub(crate) enum StartError {
     /// The system did not start it.
     #[error("cannot start the server process: {0}")]
     Spawn(#[from] io::Error),
-    /// It ended or said something else before it listened; its own error is above.
+    /// The server ended or wrote something else before it listened. Its own error is above.
     #[error("the server did not come up; it said {line:?} instead of its address")]
     NoAddress {
-        /// Its first line.
+        /// The server's first line.
         line: String,
     },
 }
@@ -46,7 +46,7 @@ impl ServerProcess {
     /// process.
     pub(super) fn start(stays: bool) -> Result<Self, StartError> {
         let mut command = Command::new(std::env::current_exe()?);
-        // The broadcast key keeps broadcasts on the server's own, free port. Nobody knows this one.
+        // The broadcast key keeps broadcasts on the server's own, free port. This key is never used.
         let key = format!("{:032x}", fastrand::u128(..));
         // The settings of a server that this machine happens to have are not the demo's.
         for (name, _) in std::env::vars_os() {

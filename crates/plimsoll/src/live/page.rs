@@ -1,4 +1,4 @@
-//! The page of a run: whether there is one, and what it shows while the run goes on and at its end.
+//! The page of a run: its condition, and its content during the run and at the end.
 
 use std::io;
 
@@ -16,8 +16,8 @@ use crate::{exit::Failure, origin::origin, screen::Screen, session, signals::Sig
 /// Whether there is a page, and where.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PageFlags {
-    /// Serve a page with charts while the run goes on, with buttons to stop it and, where it can be, to pause it, and with its report at the end.
-    /// Only for this machine. Default port: a free one.
+    /// Serve a page with charts during the run, with buttons to stop and, if possible, pause the run, and with the
+    /// report at the end. Only this machine can open it. Default port: a free one.
     #[arg(
         long,
         value_name = "HOST:PORT",
@@ -29,16 +29,16 @@ pub(crate) struct PageFlags {
     ui: Option<String>,
 }
 
-/// What a page is about.
+/// The subject of a page.
 pub(crate) struct PageSetting<'a> {
     pub(crate) subject: session::Subject<'a>,
     pub(crate) control: Control,
     pub(crate) signals: Signals,
-    /// Leaves out what no text shows.
+    /// Removes secrets from a text.
     pub(crate) redact: Box<dyn Fn(&str) -> String + Send + Sync>,
 }
 
-/// The page of a run that goes on.
+/// The page of a run in progress.
 pub(crate) struct LivePage {
     page: Page,
     kind: Kind,
@@ -85,12 +85,12 @@ impl PageFlags {
 }
 
 impl LivePage {
-    /// Whether anybody looks.
+    /// Whether a browser shows the page.
     pub(crate) fn has_tabs(&self) -> bool {
         self.page.has_tabs()
     }
 
-    /// Shows the state of the run, if anybody looks.
+    /// Shows the state of the run, if a browser shows the page.
     pub(crate) fn show(&self, so_far: impl FnOnce(Origin<'_>) -> Summary) {
         if self.has_tabs() {
             let mut summary = so_far(origin(self.kind, &self.name, &self.machine));

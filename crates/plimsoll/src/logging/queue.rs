@@ -16,7 +16,7 @@ pub(super) struct Queue {
     state: Mutex<State>,
     /// Signals the writing thread: there is something to write, or the log ends.
     has_work: Condvar,
-    /// Signals whoever waits for the last line.
+    /// Signals the threads that wait for the last line.
     has_ended: Condvar,
     capacity_bytes: usize,
     n_dropped: Counter,
@@ -45,7 +45,7 @@ struct Entry {
 enum Phase {
     #[default]
     Open,
-    /// The process ends: what waits is still written.
+    /// The process is ending: waiting lines are still written.
     Closing,
     /// Nothing is written any more.
     Ended,
@@ -56,7 +56,7 @@ enum Phase {
 pub(super) enum Work {
     /// Write this line.
     Line(Box<[u8]>),
-    /// Tell that so many lines were dropped at this point.
+    /// Report that this number of lines was dropped here.
     Dropped(u64),
     /// Everything is written, and the log ends.
     End,
@@ -74,7 +74,7 @@ impl Queue {
         }
     }
 
-    /// Adds a line, or drops it when there is no room.
+    /// Adds a line, or drops it when the queue is full.
     pub(super) fn push(&self, line: &[u8]) {
         let mut state = self.state();
         let limit = if state.is_dropping {
@@ -117,14 +117,14 @@ impl Queue {
         state.phase != Phase::Open
     }
 
-    /// Nothing is written from now on; called by the writing thread.
+    /// Ends writing. The writing thread calls this.
     pub(super) fn end(&self) {
         self.state().phase = Phase::Ended;
         self.has_ended.notify_all();
     }
 
-    /// Lets the writing thread write what waits, and waits for that, at most for `patience`. Returns whether the thread
-    /// has come to its end.
+    /// Lets the writing thread write all waiting lines, and waits for it at most for `patience`. Returns whether the
+    /// thread has ended.
     pub(super) fn finish(&self, patience: Duration) -> bool {
         let mut state = self.state();
         if state.phase == Phase::Open {
@@ -157,7 +157,7 @@ impl State {
         };
         self.n_bytes -= entry.line.len();
         if self.entries.is_empty() {
-            // A full queue must not pin its memory for ever.
+            // A full queue must not pin its memory forever.
             self.entries = VecDeque::new();
         }
         Work::Line(entry.line)
@@ -189,7 +189,7 @@ mod tests {
         lines.iter().for_each(|line| queue.push(line.as_bytes()));
     }
 
-    /// All work until nothing waits.
+    /// All work until the queue is empty.
     fn work(queue: &Queue) -> Vec<Work> {
         let is_there = || {
             let state = queue.state();

@@ -1,5 +1,6 @@
 //! The thread that writes log lines, and survives whatever the output does: a full disk, a pipe that is closed or that
-//! nobody drains. It tries again until there is room, while others drop what does not fit into the queue.
+//! has no reader. The writer tries again until there is room, while other threads drop lines that do not fit into the
+//! queue.
 
 use std::{
     io::{self, Write},
@@ -51,7 +52,7 @@ fn write_line(queue: &Queue, output: &mut impl Write, pauses: Pauses, mut line: 
         };
         let pause = match error {
             io::ErrorKind::Interrupted => continue,
-            // Whoever reads may only be slow. Who waits for the end of the log has a deadline.
+            // The reader may only be slow. Waiting for the end of the log has a deadline.
             io::ErrorKind::WouldBlock => pauses.full_pipe,
             _ if is_ending => return false,
             _ => pauses.error,
@@ -80,16 +81,16 @@ mod tests {
     /// Longer than any test takes.
     const PATIENCE: Duration = Duration::from_secs(60);
 
-    /// An output that does what the test tells it to.
+    /// An output that the test controls.
     struct Output {
         begun: mpsc::Sender<()>,
         outcomes: mpsc::Receiver<Outcome>,
-        /// What becomes of each write when the test has told all.
+        /// The outcome of each write after the scripted ones.
         last: Outcome,
         written: mpsc::Sender<u8>,
     }
 
-    /// How many bytes of a write are taken at the most, or why none are.
+    /// The largest number of bytes that a write accepts, or its error.
     type Outcome = Result<usize, io::ErrorKind>;
 
     const EVERYTHING: Outcome = Ok(usize::MAX);
@@ -159,12 +160,12 @@ mod tests {
             outcomes.iter().for_each(|outcome| sender.send(*outcome).unwrap());
         }
 
-        /// From now on the output does always the same.
+        /// Makes the last outcome apply to all further writes.
         fn go_on(&mut self) {
             self.outcomes = None;
         }
 
-        /// Ends the log, and returns what was written.
+        /// Ends the log, and returns the written text.
         fn end(&self) -> String {
             assert!(self.queue.finish(PATIENCE));
             String::from_utf8(self.written.try_iter().collect()).unwrap()

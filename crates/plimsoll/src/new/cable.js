@@ -6,11 +6,11 @@ import { Trend } from "k6/metrics";
 const URL = __ENV.CABLE_URL || "ws://localhost:8080/cable";
 const ROOM = __ENV.ROOM || "demo";
 
-// From sending a message to hearing it, in milliseconds.
+// The time from sending a message to receiving it, in milliseconds.
 const roundTrip = new Trend("rtt", true);
 
 export const options = {
-  // The number of users climbs, stays and falls.
+  // The number of users rises, stays and falls.
   stages: [
     { duration: "5s", target: 10 },
     { duration: "15s", target: 50 },
@@ -22,7 +22,7 @@ export const options = {
   },
 };
 
-// One visit: connect, join a room, say three things, leave.
+// One visit: connect, join a room, send three messages, leave.
 export default function () {
   const user = `visitor${__VU}`;
   const client = cable.connect(URL, { cookies: `uid=${user}/${__VU}`, receiveTimeoutMs: 5000 });

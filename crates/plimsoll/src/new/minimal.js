@@ -10,7 +10,7 @@ export const options = {
   duration: "30s",
 };
 
-// What each of them does, again and again.
+// The iteration that each user repeats.
 export default function () {
   http.get(URL);
   sleep(1);

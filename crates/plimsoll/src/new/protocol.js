@@ -5,12 +5,12 @@ import { Trend } from "k6/metrics";
 // The target: plimsoll run -e URL=https://example.com FILE
 const URL = __ENV.URL || "http://localhost:8080";
 
-// A figure of your own. It is in the summary, and thresholds may be about it.
+// A custom metric. It is in the summary, and thresholds can use it.
 const greeting = new Trend("greeting_duration", true);
 
 export const options = {
   scenarios: {
-    // People who come, stay for a while and leave: their number is what you choose.
+    // Visitors who arrive, stay for a while and leave: you choose their number.
     visitors: {
       executor: "ramping-vus",
       startVUs: 1,
@@ -20,7 +20,7 @@ export const options = {
         { duration: "10s", target: 0 },
       ],
     },
-    // Requests that arrive whether or not the one before is answered: their rate is what you choose.
+    // Requests that start even if earlier ones are not answered: you choose their rate.
     arrivals: {
       executor: "constant-arrival-rate",
       exec: "health",
@@ -31,7 +31,7 @@ export const options = {
       maxVUs: 50,
     },
   },
-  // What must hold; otherwise the exit code is 99.
+  // Conditions for the run. If one of them fails, the exit code is 99.
   thresholds: {
     http_req_failed: ["rate<0.01"],
     "http_req_duration{scenario:visitors}": ["p(95)<300"],
@@ -39,7 +39,7 @@ export const options = {
   },
 };
 
-// Once, before all users. What it returns is passed to them and to teardown.
+// Runs once before all users. Its result is passed to the users and to teardown.
 export function setup() {
   const response = http.get(`${URL}/health`);
   if (response.status !== 200) {
@@ -64,7 +64,7 @@ export function health() {
   http.get(`${URL}/health`);
 }
 
-// Once, after all users.
+// Runs once after all users.
 export function teardown(data) {
   console.log(`started at ${data.startedAt}, done`);
 }

@@ -1,4 +1,4 @@
-//! A report as a file: what its name says that it holds.
+//! A report as a file, whose name decides the form.
 
 use std::{
     ffi::OsString,
@@ -30,12 +30,12 @@ pub(crate) struct ReportFile {
 /// A name that says no form.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the name of a report ends in .html (a page), .json (data) or .md (a table), for example report.html"
+    "the name of a report must end in .html (a page), .json (data) or .md (a table), for example report.html"
 )]
 pub(crate) struct NoForm;
 
 impl Form {
-    /// What the extension says.
+    /// The form that the extension means.
     fn of(path: &Path) -> Result<Self, NoForm> {
         let extension = path.extension().and_then(|extension| extension.to_str());
         match extension.map(str::to_ascii_lowercase).as_deref() {
@@ -55,8 +55,8 @@ impl Form {
         }
     }
 
-    /// The report of one run, or of several beside each other.
-    /// `comparisons` are those of each run but the first with the first.
+    /// The report of one run, or of several runs side by side. `comparisons` compare each further run with the first
+    /// one.
     pub(super) fn of_runs(
         self,
         summaries: &[&Summary],
@@ -86,7 +86,7 @@ impl ReportFile {
         })
     }
 
-    /// For flags.
+    /// The parser of flags with a report file.
     pub(crate) fn parser() -> impl TypedValueParser<Value = Self> {
         OsStringValueParser::new().try_map(|name: OsString| Self::new(name))
     }
@@ -95,7 +95,7 @@ impl ReportFile {
         self.form
     }
 
-    /// Says before a run what could not be written after it.
+    /// Refuses before a run a file that could not be written after it.
     ///
     /// # Errors
     /// In words for people, beginning with the name.

@@ -31,7 +31,7 @@ impl ReportFlags {
         self.files.is_empty()
     }
 
-    /// Says before a run what could not be written after it.
+    /// Refuses before a run a file that could not be written after it.
     ///
     /// # Errors
     /// Wrong usage.
@@ -53,7 +53,7 @@ impl ReportFlags {
     }
 }
 
-/// Writes a page to the folder for temporary files, where nobody has asked for one.
+/// Writes a page to the folder for temporary files, unless a report was requested.
 pub(crate) fn write_unasked(summary: &Summary) {
     let text = plimsoll_report::html::page(&[summary], &[]);
     let outcome = save(Form::Html, &text, summary);
@@ -70,7 +70,7 @@ fn write_or_save(file: &ReportFile, text: &str, summary: &Summary) -> Result<Str
     match save(file.form(), text, summary) {
         Ok(path) => Err(format!("{problem}; the report is in {} instead", path.display())),
         Err(error) => Err(format!(
-            "{problem}; nor could it be saved in the folder for temporary files: {error}"
+            "{problem}; it could not be saved in the folder for temporary files either: {error}"
         )),
     }
 }
@@ -87,7 +87,7 @@ fn save(form: Form, text: &str, summary: &Summary) -> io::Result<PathBuf> {
 
 fn say(outcome: &Result<String, String>) {
     let mut talk = io::stderr();
-    // If stderr is closed there is nobody to tell.
+    // A closed stderr has no reader, so the error is ignored.
     let _nobody_reads = match outcome {
         Ok(place) => writeln!(talk, "Report: {place}"),
         Err(problem) => writeln!(talk, "error: {problem}"),

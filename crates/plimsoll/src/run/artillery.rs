@@ -72,7 +72,7 @@ pub(super) fn command_line() -> clap::Command {
     <Options as clap::CommandFactory>::command()
 }
 
-/// Reads a file and runs nothing; returns what a run would warn of.
+/// Reads a file without running it. Returns the warnings of a run.
 pub(super) fn check(
     file: &Path,
     flags: &TestFlags,
@@ -129,7 +129,7 @@ async fn conduct(options: &Options, text: &str, surroundings: &Surroundings<'_>)
     session.run_on_engine(file_test, users).await
 }
 
-/// A file, and what the command line says of the test in it.
+/// A file, and the flags of the command line about its test.
 pub(super) struct Input<'a> {
     path: &'a Path,
     flags: &'a TestFlags,
@@ -200,14 +200,14 @@ struct FileTest<'a> {
     reports: RefCell<Reports<'a>>,
     guard: Guard<'a>,
     activity: Arc<Activity>,
-    /// Once the run is over.
+    /// The result, after the end of the run.
     over: Option<Over>,
 }
 
-/// What a run came to, in Artillery's terms.
+/// The result of a run in Artillery's terms.
 struct Over {
     figures: Figures,
-    /// Of the file's checks.
+    /// The verdicts of the file's checks.
     verdicts: Vec<Verdict>,
 }
 
@@ -298,7 +298,7 @@ impl EngineTest for FileTest<'_> {
         if let Some(Breach { check, after }) = self.guard.breach() {
             let secs = after.as_secs_f64();
             let message =
-                format!("the check `{check}` of `ensure` did not hold after {secs:.1} s, and ended the run");
+                format!("the check `{check}` of `ensure` failed after {secs:.1} s and ended the run");
             return Err(TestFailure::ChecksFailed.because(message));
         }
         if result.end == RunEnd::Shutdown {
@@ -366,7 +366,7 @@ impl Over {
     }
 }
 
-/// As Artillery's plugin prints them.
+/// The checks as Artillery's plugin prints them.
 fn checks(verdicts: &[Verdict]) -> String {
     let mut text = String::new();
     if !verdicts.is_empty() {

@@ -1,4 +1,4 @@
-//! What is wrong with an input file of `run`: whose it is decides how it is read.
+//! Checks of the input files of `run`. The dialect decides how a file is read.
 
 use std::{io, path::Path};
 
@@ -13,32 +13,32 @@ use crate::{
     surroundings::{Surroundings, read_text},
 };
 
-/// What `check` may be told of an Artillery file.
+/// The flags of `check` for an Artillery file.
 pub(crate) use super::artillery::TestFlags as ArtilleryFlags;
 
-/// A file to look at, and what its run would be told besides.
+/// A file to check, and the flags of its run.
 #[derive(Debug)]
 pub(crate) struct Input<'a> {
     /// `-` is standard input.
     pub(crate) file: &'a Path,
-    /// Whose it is, when the user says so.
+    /// The dialect that the user chose; `None` to detect it.
     pub(crate) tool: Option<&'a str>,
-    /// For wsdirector's files.
+    /// The scale of wsdirector files.
     pub(crate) scale: u32,
-    /// For Artillery's files.
+    /// The flags of Artillery files.
     pub(crate) artillery: ArtilleryFlags,
 }
 
-/// What was found.
+/// The result of a check.
 #[derive(Debug)]
 pub(crate) struct Findings {
-    /// Whose file it is.
+    /// The dialect of the file.
     pub(crate) tool: &'static str,
-    /// What a run would warn of.
+    /// The warnings of a run.
     pub(crate) warnings: Vec<String>,
-    /// How a run would end before it began.
+    /// The failure with which a run would end before its start.
     pub(crate) failure: Option<Failure>,
-    /// What is wrong, where places are known.
+    /// The mistakes with known places.
     pub(crate) mistakes: Vec<Mistake>,
 }
 
@@ -65,7 +65,7 @@ impl Findings {
 /// Reads a file and runs nothing.
 ///
 /// # Errors
-/// When there is no such file, or it is nobody's.
+/// When the file does not exist, or no dialect recognises it.
 pub(crate) fn check(input: &Input<'_>, surroundings: &Surroundings<'_>) -> Result<Findings, Failure> {
     // A script is read from there by its own reader.
     if input.file != "-" || input.tool == Some("k6") {
@@ -113,7 +113,7 @@ fn check_file(input: &Input<'_>, surroundings: &Surroundings<'_>) -> Result<Find
     })
 }
 
-/// What to say of a file that is not there.
+/// The failure for a file that cannot be read.
 pub(super) fn unreadable(file: &Path, error: &io::Error) -> Failure {
     TestFailure::NoFile.because(format!("cannot read {}: {error}", file.display()))
 }

@@ -1,4 +1,4 @@
-//! The configuration file: options as JSON, with what only a whole run has (k6's `--config`).
+//! The configuration file: options as JSON, and keys that only a whole run has (k6's `--config`).
 
 use std::{
     io,
@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 use super::layers::Mistake;
 use crate::surroundings::Surroundings;
 
-/// What a configuration file says.
+/// The content of a configuration file.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct ConfigFile {
-    /// The file; `None` when there is none.
+    /// The path of the file; `None` without a file.
     pub(super) path: Option<PathBuf>,
     pub(super) read: Read,
     /// `out`: what `--out` is on the command line.
@@ -48,7 +48,7 @@ impl ConfigFile {
     fn parse(path: &Path, text: &str) -> Result<Self, Mistake> {
         let place = path.display();
         let mut values: Map<String, Value> = serde_json::from_str(text)
-            .map_err(|error| Mistake::new(&place, format!("is no JSON object: {error}")))?;
+            .map_err(|error| Mistake::new(&place, format!("is not a JSON object: {error}")))?;
         WITHOUT_EFFECT.iter().for_each(|key| drop(values.remove(*key)));
         let mut take = |key, expected: &str, valid: fn(&Value) -> bool| {
             let value = values.remove(key).unwrap_or_default();
@@ -74,7 +74,7 @@ impl ConfigFile {
     }
 }
 
-/// Where k6 keeps it.
+/// The path where k6 keeps the file.
 fn usual_path(surroundings: &Surroundings<'_>) -> Option<PathBuf> {
     let folder = surroundings.variable("XDG_CONFIG_HOME").map(PathBuf::from);
     let folder = folder.or_else(|| Some(Path::new(surroundings.variable("HOME")?).join(".config")))?;

@@ -61,13 +61,13 @@ pub(super) fn of_file(
     };
     dialect.ok_or_else(|| {
         Failure::Usage(format!(
-            "{path} is no file of Artillery or wsdirector: expected a map with config and scenarios, or a list of \
-             steps or clients; --as says whose it is: artillery, wsdirector or k6"
+            "{path} is not a file of Artillery or wsdirector: expected a map with config and scenarios, or a list of \
+             steps or clients; choose the format with --as artillery, wsdirector or k6"
         ))
     })
 }
 
-/// Refuses what is YAML or JSON by its name, and no file of any tool.
+/// Refuses a file whose name says YAML or JSON and whose content belongs to no dialect.
 ///
 /// # Errors
 /// When it cannot be read, is empty, or is something else.

@@ -1,4 +1,4 @@
-//! What a script sees as `__ENV`: the variables of the system, unless told otherwise, and those of `--env`.
+//! The variables in a script's `__ENV`: those of the system by default, and those of `--env`.
 
 use std::{collections::BTreeMap, str::FromStr};
 
@@ -35,7 +35,7 @@ impl FromStr for Variable {
     }
 }
 
-/// `__ENV`. Variables of the system that are no text are left out.
+/// `__ENV`. Variables of the system that are not text are left out.
 pub(super) fn compose(
     variables: &[Variable],
     with_system: bool,

@@ -1,5 +1,5 @@
-//! The flags that are options: what scripts have in `options`, configuration files as keys and the environment as
-//! `K6_*` variables. One table; `plimsoll_load` says what each option looks like.
+//! The flags for options, which scripts have in `options`, configuration files as keys and the environment as `K6_*`
+//! variables. One table; `plimsoll_load` defines the type of each option.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, error::Error};
 use plimsoll_load::plan::{Options, OptionsError};
@@ -22,16 +22,16 @@ pub(super) struct Flag {
     pub(super) help: &'static str,
 }
 
-/// What is written behind a flag.
+/// The form of a flag's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// A value, with its name in the help.
     Value(&'static str),
     /// Several, with commas or each with its flag.
     List(&'static str),
-    /// Nothing, or `=true` or `=false`.
+    /// No value, or `=true` or `=false`.
     Switch,
-    /// Nothing, which stands for the first, or `=` and a value.
+    /// No value, which means the first default, or `=` and a value.
     Optional(&'static str, &'static str),
 }
 

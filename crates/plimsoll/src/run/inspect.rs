@@ -1,4 +1,4 @@
-//! `plimsoll inspect`: what a script says of itself, without running it.
+//! `plimsoll inspect`: prints the options of a script without running it.
 
 use std::{
     io::{self, Write},
@@ -25,7 +25,7 @@ use crate::{
 const EXAMPLES: &str = "\
 Examples:
   plimsoll inspect chat.js                             the options that the script exports
-  plimsoll inspect --execution-requirements chat.js    those of all layers, how long it takes, and most users";
+  plimsoll inspect --execution-requirements chat.js    options of all layers, duration and largest number of users";
 
 /// Print the options of a script as JSON.
 #[derive(Debug, Parser)]
@@ -77,7 +77,7 @@ fn invalid(reason: impl std::fmt::Display) -> Failure {
     TestFailure::InvalidOptions.because(reason)
 }
 
-/// As k6 prints it; a run without end has no `totalDuration`.
+/// The options as k6 prints them; a run without an end has no `totalDuration`.
 fn with_requirements(options: &LoadOptions, plan: &Plan) -> Value {
     let mut document = json!(options);
     document["scenarios"] = options.consolidated(plan)["scenarios"].take();

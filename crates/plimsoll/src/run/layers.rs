@@ -13,7 +13,7 @@ use super::{
 };
 use crate::surroundings::Surroundings;
 
-/// Options that cannot be: where they were given, and what is wrong with them. k6 ends with exit code 104.
+/// Invalid options: the place where they were given, and the problem. k6 ends with exit code 104.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
 pub(super) struct Mistake {
@@ -29,7 +29,7 @@ impl Mistake {
         }
     }
 
-    /// What is wrong with an option of a file.
+    /// The error about an option in a file.
     fn of_file(file: &str, error: &OptionsError) -> Self {
         Self::new(file, error.to_string())
     }
@@ -46,13 +46,13 @@ pub(super) struct Layers {
     warnings: Vec<String>,
 }
 
-/// All layers put over each other.
+/// All layers merged.
 #[derive(Debug, PartialEq)]
 pub(super) struct Consolidated {
     pub(super) options: Options,
-    /// What they mean.
+    /// The plan that the options describe.
     pub(super) plan: Plan,
-    /// For people.
+    /// Warnings for people.
     pub(super) warnings: Vec<String>,
 }
 
@@ -80,7 +80,7 @@ impl Layers {
         })
     }
 
-    /// With the script's `options` among them. Scripts without any have an empty object.
+    /// Merges all layers with the script's `options`. Scripts without options have an empty object.
     pub(super) fn consolidate(&self, script: &str, of_script: &Value) -> Result<Consolidated, Mistake> {
         let Read { options, unknown } = Options::from_json(of_script)
             .map_err(|error| Mistake::of_file(script, &within_options(error)))?;
@@ -105,7 +105,7 @@ impl Layers {
         })
     }
 
-    /// Says which layer a mistake in all of them together came from: the highest that has the option.
+    /// Finds the layer of a mistake in the merged options: the highest that has the option.
     fn blame(&self, error: OptionsError, script: &str, of_script: &Options) -> Mistake {
         let end = error.path.find(['.', '[']).unwrap_or(error.path.len());
         let key = error.path[..end].to_owned();
@@ -128,10 +128,10 @@ impl Layers {
 /// Options of k6 that mean nothing here, and why.
 const INEFFECTIVE: &[(&str, &str)] = &[(
     "metricSamplesBufferSize",
-    "samples do not wait in one buffer of that many; see the outputs in the reference for what they hold",
+    "outputs do not have one buffer of this size; see the reference page about outputs",
 )];
 
-/// An option of a script is a field of what it exports.
+/// The error about an option of a script, which is a field of its export.
 fn within_options(error: OptionsError) -> OptionsError {
     if error.path == "options" {
         error
@@ -146,7 +146,7 @@ fn within_options(error: OptionsError) -> OptionsError {
 fn unknown(place: &str, key: &str) -> String {
     let hint = nearest(key, Options::names()).map(|name| format!("; did you mean `{name}`?"));
     let hint = hint.unwrap_or_default();
-    format!("{place}: there is no option `{key}`, so it has no effect{hint}")
+    format!("{place}: unknown option `{key}`, which has no effect{hint}")
 }
 
 #[cfg(test)]

@@ -105,7 +105,7 @@ pub(super) fn command_line_of_bench() -> clap::Command {
     bench::command_line()
 }
 
-/// Starts the log, in which users have nothing to say unless somebody wants it: a search makes them fail.
+/// Starts the log, which hides the lines of users unless a flag shows them: a search makes users fail.
 fn begin(results: &ResultFlags, is_verbose: bool) -> Result<Basis, Failure> {
     let log = LogSettings {
         hides_users: !is_verbose,
@@ -196,7 +196,7 @@ impl Setup<'_> {
     }
 }
 
-/// A search that goes on.
+/// A search in progress.
 struct Hunt<'a> {
     workload: Workload,
     watched: Watched,
@@ -209,7 +209,7 @@ struct Hunt<'a> {
     open_files: u64,
 }
 
-/// What a search came to.
+/// The result of a search.
 struct Found {
     line: Line,
     steps: Vec<Step>,
@@ -266,7 +266,7 @@ impl Hunt<'_> {
     }
 }
 
-/// How the command ends; the sentence has been printed.
+/// The end of the command, after the sentence has been printed.
 fn end(report: &Report) -> Result<Status, Failure> {
     match report.line.end {
         End::Found | End::Max => Ok(Status::Success),

@@ -1,4 +1,4 @@
-//! The flags of `plimsoll run` that are no options of scripts, and how the command looks.
+//! The flags of `plimsoll run` that are not options of scripts, and how the command looks.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::session::{LogFormat, LogOutput, SessionFlags};
 
 const EXAMPLES: &str = "\
 Examples:
-  plimsoll run chat.js                                what the script says in its options
+  plimsoll run chat.js                                with the options of the script
   plimsoll run -u 50 -d 30s chat.js                   50 users for half a minute instead
   plimsoll run -s 10s:100 -s 1m:100 -s 10s:0 chat.js  a ramp
   plimsoll run -e CABLE_URL=ws://localhost:3334/cable -e ROOM=lobby chat.js
@@ -20,10 +20,10 @@ Examples:
   plimsoll run --address localhost:6565 -p api.js     then: plimsoll resume, status, scale, stats
 
 A script to start from: plimsoll new. The flags are k6's. Options are also keys of a script's
-`options` and of the configuration file, and K6_* variables; the command line wins over the
-environment, that over the script, and that over the file.";
+`options` and of the configuration file, and K6_* variables; the command line overrides
+the environment, which overrides the script, which overrides the file.";
 
-/// Run a load test that is written as a k6 script, or as a file of Artillery or wsdirector.
+/// Run a load test from a k6 script, an Artillery file or a wsdirector file.
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES, mut_arg("out", |arg| arg.short('o')))]
 pub(crate) struct Options {
@@ -52,25 +52,25 @@ pub(crate) struct Options {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Script")]
 pub(super) struct ReadingFlags {
-    /// A variable of __ENV, or the name of one of the system's; may be given several times.
+    /// Variable of __ENV, or the name of a system variable to pass on; may be given several times.
     #[arg(long, short, value_name = "NAME=VALUE")]
     pub(super) env: Vec<Variable>,
-    /// Whether __ENV has the variables of the system. Default: true; for `inspect` false.
+    /// Whether __ENV contains the system's environment variables. Default: true; for `inspect` false.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(super) include_system_env_vars: Option<bool>,
-    /// Fetch no imports: https modules must be known from an earlier run, or be among those that are built in.
+    /// Fetch no imports: https modules must be in the cache from an earlier run, or built in.
     #[arg(long)]
     pub(super) offline: bool,
-    /// Where k6/secrets reads, mock=KEY=SECRET,… or file=FILE with lines KEY=SECRET; may be given several times.
+    /// Source of k6/secrets, mock=KEY=SECRET,… or file=FILE with lines KEY=SECRET; may be given several times.
     #[arg(long, value_name = "KIND=PLACE")]
     pub(super) secret_source: Vec<String>,
-    /// Options as JSON. Default: ~/.config/k6/config.json, where it exists.
+    /// File with options as JSON. Default: ~/.config/k6/config.json, if it exists.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) config: Option<PathBuf>,
-    /// k6's two kinds of JavaScript. Both are the same here.
+    /// k6's compatibility mode. All modes behave in the same way here.
     #[arg(long, value_enum, hide = true)]
     compatibility_mode: Option<CompatibilityMode>,
-    /// What SCRIPT is.
+    /// Type of SCRIPT, for archives, which are not supported.
     #[arg(long, value_parser = script_type, hide = true)]
     r#type: Option<()>,
 }
@@ -92,9 +92,10 @@ enum CompatibilityMode {
 fn script_type(text: &str) -> Result<(), String> {
     match text {
         "js" => Ok(()),
-        "archive" => {
-            Err("k6's archives are not read; unpack it with tar and run the script in it".to_owned())
-        }
+        "archive" => Err(
+            "archives of k6 are not supported; unpack the archive with tar and run the script in it"
+                .to_owned(),
+        ),
         _ => Err("expected js".to_owned()),
     }
 }
@@ -109,13 +110,13 @@ pub(super) struct ResultFlags {
     /// Write the summary as JSON to this file.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) summary_export: Option<PathBuf>,
-    /// The file of --summary-export has the newer one of k6's two shapes.
+    /// Use the newer of k6's two formats for --summary-export.
     #[arg(long)]
     pub(super) new_machine_readable_summary: bool,
     /// Print no summary and do not call handleSummary(); the same as --summary-mode disabled.
     #[arg(long)]
     pub(super) no_summary: bool,
-    /// Leave the thresholds out.
+    /// Ignore the thresholds.
     #[arg(long)]
     pub(super) no_thresholds: bool,
 }
@@ -124,7 +125,7 @@ pub(super) struct ResultFlags {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Progress and control")]
 pub(super) struct TalkFlags {
-    /// Log what helps to find mistakes, too.
+    /// Log debug messages, too.
     #[arg(long, short)]
     pub(super) verbose: bool,
     /// Where the log goes: stderr, stdout, none, or file=NAME.
@@ -133,7 +134,7 @@ pub(super) struct TalkFlags {
     /// How log lines are written.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = LogFormat::Text)]
     pub(super) log_format: LogFormat,
-    /// Nothing is ever reported to anybody.
+    /// Accepted for compatibility; this program never reports usage.
     #[arg(long, hide = true)]
     no_usage_report: bool,
 }

@@ -1,4 +1,4 @@
-//! What is told of a run that is over: the summary, `handleSummary`, and the files that were asked for.
+//! The output at the end of a run: the summary, `handleSummary`, and the requested files.
 
 use std::{
     fs, io,
@@ -24,7 +24,7 @@ pub(super) struct Results<'a> {
     /// The script as the user named it.
     pub(super) script: &'a str,
     pub(super) style: Style,
-    /// Whether somebody asked for text without colours.
+    /// Whether a flag asks for text without colours.
     pub(super) no_color: bool,
 }
 
@@ -74,7 +74,7 @@ impl Results<'_> {
         }
     }
 
-    /// What the script makes of the results; `None` when it makes nothing, or cannot.
+    /// The output of the script's `handleSummary`; `None` without output, or when it fails.
     async fn of_script(
         &self,
         summary: &Summary,
@@ -93,11 +93,13 @@ impl Results<'_> {
         match timeout(limit, stages.handle_summary(&data)).await {
             Ok(Ok(files)) => files,
             Ok(Err(error)) => {
-                tracing::error!("handleSummary() failed, so this is the usual summary: {error}");
+                tracing::error!("handleSummary() failed, so this is the default summary: {error}");
                 None
             }
             Err(_) => {
-                tracing::error!("handleSummary() took longer than {limit:?}, so this is the usual summary.");
+                tracing::error!(
+                    "handleSummary() took longer than {limit:?}, so this is the default summary."
+                );
                 None
             }
         }

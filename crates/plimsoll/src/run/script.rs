@@ -1,4 +1,4 @@
-//! The script of a test: read, evaluated once, and what it says.
+//! The script of a test: reads it, evaluates it once, and returns its exports.
 
 use std::{ffi::OsString, io, path::Path};
 
@@ -62,7 +62,7 @@ pub(super) async fn read(
     })
 }
 
-/// What the script exports as `options`.
+/// The script's exported `options`.
 pub(super) fn options(script: &Script) -> serde_json::Result<Value> {
     let options = script.options()?;
     Ok(if options.is_null() { json!({}) } else { options })

@@ -1,4 +1,4 @@
-//! Where secrets of scripts come from: `--secret-source`.
+//! The sources of scripts' secrets: `--secret-source`.
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, str::FromStr};
 
@@ -7,10 +7,11 @@ use plimsoll_script::{Redaction, SecretSource, Secrets};
 use super::layers::Mistake;
 use crate::surroundings::Surroundings;
 
-/// The most that a file with secrets may have. Reason: a thousand keys of certificates, and nobody's log by mistake.
+/// The largest size of a file with secrets. Reason: it holds a thousand certificate keys, but not a log that was
+/// named by mistake.
 const MAX_FILE_BYTES: usize = 16 << 20;
 
-/// One `--secret-source`. Secrets are in no `Debug` output.
+/// One `--secret-source`. `Debug` output has no secrets.
 #[derive(Clone, PartialEq, Eq)]
 struct SourceFlag {
     kind: &'static str,
@@ -55,7 +56,7 @@ impl FromStr for SourceFlag {
         let (kind, content) = match kind {
             "mock" => ("mock", mock(rest)?),
             "file" => ("file", file(rest)?),
-            "url" | "cloud" => return Err(format!("secrets from `{kind}` are not built; {EXPECTED}")),
+            "url" | "cloud" => return Err(format!("secrets from `{kind}` are not supported; {EXPECTED}")),
             _ => return Err(EXPECTED.to_owned()),
         };
         Ok(Self {
@@ -69,7 +70,7 @@ impl FromStr for SourceFlag {
 
 const EXPECTED: &str = "expected mock or file, for example file=secrets.txt";
 
-/// Of a part: key and value, or what it is without a `=`.
+/// A part of the source: key and value, or the text without a `=`.
 type Pair<'t> = Result<(&'t str, &'t str), &'t str>;
 
 fn mock<'t>(pairs: impl Iterator<Item = Pair<'t>>) -> Result<Content, String> {
@@ -95,7 +96,7 @@ fn file<'t>(pairs: impl Iterator<Item = Pair<'t>>) -> Result<Content, String> {
 }
 
 impl SourceFlag {
-    /// Reads what it names.
+    /// Reads the source.
     ///
     /// # Errors
     /// For people, with the file and the line, and without any of its text.
@@ -123,10 +124,10 @@ impl SourceFlag {
     }
 }
 
-/// All that these flags name; what scripts read of it, `redaction` knows from then on.
+/// The secrets of all these flags. `redaction` hides every secret that scripts read from then on.
 ///
 /// # Errors
-/// For people: a flag or a file that is no source, or sources that cannot stand beside each other.
+/// For people: a flag or a file that is not a source, or sources that cannot stand beside each other.
 pub(super) fn read(
     flags: &[String],
     surroundings: &Surroundings<'_>,
@@ -140,7 +141,7 @@ pub(super) fn read(
     Secrets::new(sources, redaction.clone()).map_err(|error| mistake(error.to_string()))
 }
 
-/// The secrets of a file; the number of the line that is none, from 1. Empty lines are passed over.
+/// The secrets of a file, or the number (from 1) of the first line without a secret. Empty lines are skipped.
 fn lines(text: &str) -> Result<BTreeMap<String, String>, usize> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.is_empty());
     let pair = |(index, line): (usize, &str)| {
@@ -198,7 +199,7 @@ mod tests {
             ("vault=x", "expected mock or file"),
             (
                 "url=urlTemplate=http://localhost/{key}",
-                "secrets from `url` are not built",
+                "secrets from `url` are not supported",
             ),
             ("mock=verysecret", "expected key=secret"),
             ("file=", "expected one file"),

@@ -1,4 +1,4 @@
-//! The command line of `run` as a whole: what people read of it, and what variables add to it.
+//! Tests of the command line of `run`: its texts for people, and the effect of variables.
 
 use clap::{CommandFactory, Parser};
 
@@ -12,7 +12,7 @@ struct Program {
     options: OptionFlags,
 }
 
-/// Flags as they are typed.
+/// Parses flags as a user types them.
 pub(super) fn option_flags(arguments: &str) -> OptionFlags {
     let arguments = ["plimsoll"].into_iter().chain(arguments.split_whitespace());
     Program::parse_from(arguments).options

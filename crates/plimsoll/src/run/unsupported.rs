@@ -1,51 +1,56 @@
-//! Flags of k6 that are not built: each is named with what to do instead, so that nobody finds out at the end of a run.
+//! Unsupported flags of k6. Each one is refused with an alternative, before the run starts.
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, error::Error};
 
-/// A flag, and what to do instead.
+/// A flag and the alternative.
 type Unsupported = (&'static str, &'static str);
 
-const NO_SEGMENTS: &str = "a run is not split over several machines; run each with its own share of the load";
-const NO_CLOUD: &str = "there is no cloud; results go to the terminal, to --summary-export and to --out";
+const NO_SEGMENTS: &str = "a run cannot be split over several machines; run each machine with its own share of the \
+    load";
+const NO_CLOUD: &str =
+    "there is no cloud service; results go to the terminal, to --summary-export and to --out";
 
 const UNSUPPORTED: &[Unsupported] = &[
     ("execution-segment", NO_SEGMENTS),
     ("execution-segment-sequence", NO_SEGMENTS),
     (
         "traces-output",
-        "traces are not made; --http-debug and --websocket-debug show what is sent",
+        "traces are not supported; --http-debug and --websocket-debug show the messages",
     ),
     (
         "profiling-enabled",
-        "the program has no profiling interface; perf and other tools of the system work on it",
+        "the program has no profiling interface; use perf and other tools of the system",
     ),
-    ("features", "there are no feature switches; leave it out"),
+    ("features", "there are no feature switches; remove it"),
     ("exit-on-running", NO_CLOUD),
     ("show-cloud-logs", NO_CLOUD),
     ("upload-only", NO_CLOUD),
     ("no-cloud-secrets", NO_CLOUD),
 ];
 
-/// Commands of k6 that are not built, and what to do instead.
+/// Unsupported commands of k6, with alternatives.
 const COMMANDS: &[Unsupported] = &[
-    ("archive", "a script runs where its files are; copy the folder"),
+    (
+        "archive",
+        "scripts run from their original folder; copy the folder",
+    ),
     ("cloud", NO_CLOUD),
     ("login", NO_CLOUD),
     (
         "deps",
-        "extensions are not loaded; `plimsoll inspect` names an import that is not there",
+        "extensions are not supported; `plimsoll inspect` names an import that does not exist",
     ),
-    ("x", "extensions are not loaded; k6/x/cable is built in"),
+    ("x", "extensions are not supported; k6/x/cable is built in"),
     ("features", "there are no feature switches"),
 ];
 
 /// Why k6's command of this name is not there.
 pub(crate) fn command(name: &str) -> Option<String> {
     let (_, instead) = COMMANDS.iter().find(|(known, _)| *known == name)?;
-    Some(format!("k6's command `{name}` is not built: {instead}"))
+    Some(format!("k6's command `{name}` is not supported: {instead}"))
 }
 
-/// What of these was typed.
+/// The unsupported flag on the command line; `None` without one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UnsupportedFlags(Option<&'static Unsupported>);
 
@@ -54,7 +59,7 @@ impl UnsupportedFlags {
     pub(super) fn refuse(&self) -> Result<(), String> {
         match self.0 {
             None => Ok(()),
-            Some((flag, instead)) => Err(format!("--{flag} is not built: {instead}")),
+            Some((flag, instead)) => Err(format!("--{flag} is not supported: {instead}")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The `K6_*` variables of flags that are no options of scripts: they become arguments in front of those that were
+//! The `K6_*` variables of flags that are not options of scripts: they become arguments in front of those that were
 //! typed, so that every value goes through clap.
 
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use crate::{
     surroundings::Surroundings,
 };
 
-/// Variables and their flags. A variable without effect has none.
+/// Variables and their flags; `None` for a variable without effect.
 const VARIABLES: &[(&str, &str)] = &[
     ("K6_INCLUDE_SYSTEM_ENV_VARS", "include-system-env-vars"),
     ("K6_COMPATIBILITY_MODE", "compatibility-mode"),
@@ -71,7 +71,7 @@ pub(crate) fn with_variables(
     Ok(front.iter().chain(&added).chain(rest).cloned().collect())
 }
 
-/// What stands for the variable; nothing for a switch that is off.
+/// The argument for the variable; `None` for a switch that is off.
 fn argument(
     program: &Command,
     arguments: &[OsString],

@@ -1,4 +1,4 @@
-//! From the end of a run to its exit code (docs/reference/exit-codes.md, Load tests).
+//! Maps the end of a run to its exit code (docs/reference/exit-codes.md, Load tests).
 
 use std::collections::BTreeSet;
 

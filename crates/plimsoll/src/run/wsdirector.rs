@@ -42,7 +42,7 @@ pub(super) fn command_line() -> clap::Command {
     <Options as clap::CommandFactory>::command()
 }
 
-/// Reads a file and runs nothing; returns what is wrong with it.
+/// Reads a file without running it. Returns its mistakes.
 pub(super) fn check(
     file: &Path,
     scale: u32,
@@ -103,7 +103,7 @@ pub(super) fn document(
     Ok(fill_in(&name, &text, &variable).and_then(|text| Document::read(&name, &text)))
 }
 
-/// Where and how clients connect.
+/// The URL and the options for connections of clients.
 pub(super) fn connect(clients: &ClientFlags, url: String) -> Result<Connect, Failure> {
     let tls = clients.insecure.then(|| {
         Tls::new(TlsOptions {
@@ -126,7 +126,7 @@ struct ScenarioTest<'a> {
     name: String,
     plan: Plan,
     report: Report,
-    /// Once the run is over.
+    /// The outcome, after the end of the run.
     outcome: Option<Outcome>,
 }
 
@@ -178,7 +178,7 @@ impl EngineTest for ScenarioTest<'_> {
 }
 
 impl ScenarioTest<'_> {
-    /// What people read of the result.
+    /// The result as text for people.
     fn text(&self, summary: &Summary, outcome: &Outcome) -> String {
         for notice in &summary.notices {
             tracing::warn!("{notice}");

@@ -19,26 +19,26 @@ use crate::{
 const EXAMPLES: &str = "\
 Examples:
   plimsoll runs compare latest~1 latest
-  plimsoll runs compare --baseline main latest   with all runs that bear the tag `main`
+  plimsoll runs compare --baseline main latest   with all runs that have the tag `main`
   plimsoll runs compare main branch              all runs of one tag with all of another
-  plimsoll runs compare latest~2 latest~1,latest one run with two of the same thing
+  plimsoll runs compare latest~2 latest~1,latest one run with two runs of the same version
   plimsoll runs compare main latest --format md  a table for a pull request
 
-Several runs of a side show how much runs differ by themselves, so smaller changes are found.
+Several runs on each side show the normal variation, so that smaller changes can be found.
 Exit codes: 0 no significant difference, or improved; 3 regressed; 4 cannot tell.";
 
-/// Say whether a run is better or worse than another one, and how sure that is.
+/// Show whether a run is better or worse than another one, and with what confidence.
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Options {
-    /// What is compared, first the baseline: beginnings of ids, latest, or tags, which stand for all runs that bear
-    /// them; runs of one side with commas between them.
+    /// Runs to compare, the baseline first: beginnings of ids, latest, or tags, which stand for all runs with the
+    /// tag; several runs of one side are comma-separated.
     #[arg(value_name = "RUNS", required = true)]
     sides: Vec<String>,
-    /// The baseline, if it is not the first of RUNS.
+    /// Baseline, if it is not the first of RUNS.
     #[arg(long, value_name = "RUNS")]
     baseline: Option<String>,
-    /// The least change that counts, in percent.
+    /// Smallest change that counts, in percent.
     #[arg(long, value_name = "PERCENT", default_value_t = TOLERANCE * 100.0, value_parser = percent)]
     tolerance: f64,
     /// How to print it.

@@ -1,4 +1,4 @@
-//! What a run is listed and found by, from its summary.
+//! The entry of a run in the history, from its summary.
 
 use plimsoll_history::Run;
 use plimsoll_report::{
@@ -25,7 +25,7 @@ pub(super) fn of(summary: &Summary) -> Run {
     }
 }
 
-/// One word for how it ended.
+/// The verdict of a run in one word.
 fn verdict(summary: &Summary) -> &'static str {
     let has_crossed = summary.thresholds.iter().any(|threshold| !threshold.passed);
     let has_lost = summary.losses.is_some_and(|losses| losses.lost > 0);
@@ -39,7 +39,7 @@ fn verdict(summary: &Summary) -> &'static str {
     }
 }
 
-/// What users felt, and how much was done.
+/// The figures of a run: latency and throughput.
 fn figures(summary: &Summary) -> String {
     let latency = Highlights::of(summary).latency.and_then(|name| {
         let metric = summary.metrics.get(&name)?;

@@ -17,10 +17,10 @@ use crate::{
 /// Write the summary of a run as JSON.
 #[derive(Debug, Parser)]
 pub(super) struct Options {
-    /// The beginning of its id, a tag, latest or latest~1.
+    /// Run: the beginning of its id, a tag, latest or latest~1.
     #[arg(value_name = "RUN")]
     run: String,
-    /// Where to. Default: standard output.
+    /// Output file. Default: standard output.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 }

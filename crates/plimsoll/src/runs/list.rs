@@ -19,22 +19,22 @@ use crate::{
 /// List runs, the newest first.
 #[derive(Debug, Parser)]
 pub(super) struct Options {
-    /// As many at most.
+    /// Largest number of runs to list.
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
     limit: u32,
-    /// Only those with this tag.
+    /// Only runs with this tag.
     #[arg(long, value_name = "TAG")]
     tag: Option<String>,
-    /// Only those with this in their name.
+    /// Only runs with this text in their name.
     #[arg(long, value_name = "TEXT")]
     name: Option<String>,
-    /// Only those of this kind.
+    /// Only runs of this kind.
     #[arg(long, value_name = "KIND", value_parser = KINDS)]
     kind: Option<String>,
-    /// Only those that ended so.
+    /// Only runs with this verdict.
     #[arg(long, value_name = "RESULT", value_parser = VERDICTS)]
     verdict: Option<String>,
-    /// Only those of the last so many days, hours or minutes, for example 7d or 12h.
+    /// Only runs of this recent period, for example 7d or 12h.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     since: Option<Duration>,
     /// How to print them.
@@ -42,9 +42,9 @@ pub(super) struct Options {
     format: Format,
 }
 
-/// What kinds of runs are called.
+/// The names of the kinds of runs.
 const KINDS: [&str; 6] = ["k6", "artillery", "wsdirector", "demo", "bench", super::LINE];
-/// In what ways runs end; from `found` on, searches.
+/// The verdicts of runs; from `found` on, of searches.
 const VERDICTS: [&str; 11] = [
     "passed",
     "crossed",
@@ -97,13 +97,13 @@ impl Options {
     }
 }
 
-/// That long before now; the beginning of 1970 when it is longer ago.
+/// The time that long before now, at the earliest the beginning of 1970.
 pub(crate) fn ago(duration: Duration) -> String {
     let moment = SystemTime::now().checked_sub(duration);
     plimsoll_report::rfc3339(moment.unwrap_or(SystemTime::UNIX_EPOCH))
 }
 
-/// All that is known of a run without its summary.
+/// All data of a run except its summary.
 pub(crate) fn object(run: &Run) -> Value {
     json!({
         "id": run.id,

@@ -1,4 +1,4 @@
-//! Where runs are kept: one folder per user, where the XDG base directory specification has data of programs.
+//! The folder of saved runs: one per user, in the data folder of the XDG base directory specification.
 
 use std::{
     ffi::OsStr,
@@ -9,9 +9,9 @@ use thiserror::Error;
 
 use crate::surroundings::Surroundings;
 
-/// There is no place for runs.
+/// No folder for runs is known.
 #[derive(Debug, Error)]
-#[error("there is no place for runs: set PLIMSOLL_DATA_DIR to a folder, or HOME")]
+#[error("no folder for runs is known: set PLIMSOLL_DATA_DIR to a folder, or set HOME")]
 pub(super) struct NoPlace;
 
 /// `PLIMSOLL_DATA_DIR`, or else `plimsoll` in `XDG_DATA_HOME` or `~/.local/share`.

@@ -22,23 +22,23 @@ use crate::{
 const EXAMPLES: &str = "\
 Examples:
   plimsoll runs rm latest
-  plimsoll runs rm --older-than 30d        those of the last 30 days and those with tags stay
-  plimsoll runs rm --keep 100 --yes        the newest 100 and those with tags stay; do not ask";
+  plimsoll runs rm --older-than 30d        runs of the last 30 days and runs with tags stay
+  plimsoll runs rm --keep 100 --yes        the newest 100 runs and runs with tags stay; do not ask";
 
-/// Forget runs.
+/// Delete saved runs.
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Options {
-    /// The beginnings of their ids, latest, or tags, which stand for all runs that bear them.
+    /// Runs: beginnings of ids, latest, or tags, which stand for all runs with the tag.
     #[arg(value_name = "RUN", required_unless_present_any = ["older_than", "keep"], conflicts_with_all = ["older_than", "keep"])]
     runs: Vec<String>,
-    /// Those without tags that began longer ago, for example 30d or 12h.
+    /// Delete runs without tags that started longer ago than this, for example 30d or 12h.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     older_than: Option<Duration>,
-    /// Those without tags, but for the newest so many of all.
+    /// Delete runs without tags, except this number of the newest runs.
     #[arg(long, value_name = "N")]
     keep: Option<u32>,
-    /// Do not ask.
+    /// Do not ask for confirmation.
     #[arg(long, short)]
     yes: bool,
 }
@@ -52,7 +52,7 @@ impl Options {
             self.named(&history)?
         };
         if doomed.is_empty() {
-            writeln!(io::stderr(), "No runs to forget.")?;
+            writeln!(io::stderr(), "No runs to delete.")?;
             return Ok(Status::Success);
         }
         if !self.yes && !is_confirmed(&doomed)? {
@@ -61,7 +61,7 @@ impl Options {
         }
         let ids: Vec<_> = doomed.into_iter().map(|run| run.id).collect();
         history.remove(&ids)?;
-        writeln!(io::stderr(), "Forgot {}.", runs(ids.len()))?;
+        writeln!(io::stderr(), "Deleted {}.", runs(ids.len()))?;
         Ok(Status::Success)
     }
 
@@ -75,7 +75,7 @@ impl Options {
         Ok(named)
     }
 
-    /// Those that both limits give up, where both are given.
+    /// The runs to delete under both limits, if both are given.
     fn outdated(&self, history: &History) -> Result<Vec<Run>, Failure> {
         let all = history.list(&Filter::default())?;
         let newest = self.keep.map_or(0, |n| usize::try_from(n).unwrap_or(usize::MAX));
@@ -97,12 +97,12 @@ fn runs(n: usize) -> String {
 fn is_confirmed(doomed: &[Run]) -> Result<bool, Failure> {
     if !io::stdin().is_terminal() {
         return Err(Failure::Usage(format!(
-            "{} would be forgotten, and nobody can be asked: add --yes",
+            "{} would be deleted, but there is no terminal to ask for confirmation: add --yes",
             runs(doomed.len())
         )));
     }
     let mut talk = io::stderr();
-    write!(talk, "{}Forget {}? [y/N] ", table(doomed), runs(doomed.len()))?;
+    write!(talk, "{}Delete {}? [y/N] ", table(doomed), runs(doomed.len()))?;
     talk.flush()?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;

@@ -1,4 +1,4 @@
-//! Every run is kept at its end. Whatever goes wrong with that is one warning: results and exit code stay as they are.
+//! Saves every run at its end. A failure is one warning: results and exit code stay unchanged.
 
 use std::{
     io::{self, Write},
@@ -18,16 +18,16 @@ use crate::{exit::Failure, surroundings::Surroundings};
 /// Whether a run is kept.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct SaveFlags {
-    /// Keep this run for `plimsoll runs`, which is the default, although the variable PLIMSOLL_NO_SAVE is set.
+    /// Save this run for `plimsoll runs` (the default), even if the variable PLIMSOLL_NO_SAVE is set.
     #[arg(long, overrides_with = "no_save")]
     save: bool,
-    /// Do not keep this run for `plimsoll runs`; the variable PLIMSOLL_NO_SAVE does the same.
+    /// Do not save this run for `plimsoll runs`; the variable PLIMSOLL_NO_SAVE has the same effect.
     #[arg(long, overrides_with = "save")]
     no_save: bool,
 }
 
 impl SaveFlags {
-    /// Who keeps the run when it is over. `is_quiet`: nothing is said of it unless it fails.
+    /// Prepares to save the run at its end. With `is_quiet` only failures are reported.
     pub(crate) fn keeper(self, is_quiet: bool, surroundings: &Surroundings<'_>) -> Keeper {
         let is_unwanted = surroundings.variable("PLIMSOLL_NO_SAVE").is_some() && !self.save;
         let is_refused = self.no_save || is_unwanted;
@@ -58,9 +58,9 @@ impl Keeper {
         let line = match save(run, json, folder) {
             Ok(()) if self.is_quiet => return,
             Ok(()) => format!("saved as {}; plimsoll runs show latest", run.id),
-            Err(failure) => format!("warning: the run is not kept: {}", failure.message()),
+            Err(failure) => format!("warning: the run is not saved: {}", failure.message()),
         };
-        // If stderr is closed there is nobody to tell.
+        // A closed stderr has no reader, so the error is ignored.
         let _nobody_reads = writeln!(io::stderr(), "{line}");
     }
 }

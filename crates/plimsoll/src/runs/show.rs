@@ -18,7 +18,7 @@ use crate::{
 /// Print the summary of a run.
 #[derive(Debug, Parser)]
 pub(super) struct Options {
-    /// The beginning of its id, a tag, latest or latest~1.
+    /// Run: the beginning of its id, a tag, latest or latest~1.
     #[arg(value_name = "RUN", default_value = "latest")]
     run: String,
     /// How to print it.

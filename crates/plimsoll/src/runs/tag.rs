@@ -17,20 +17,20 @@ Examples:
   plimsoll runs tag latest --note 'after the index was added'
   plimsoll runs tag 20261122T1003 --remove main";
 
-/// Give a run tags, or take them away.
+/// Add tags to a run, or remove them.
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Options {
-    /// The beginning of its id, a tag, latest or latest~1.
+    /// Run: the beginning of its id, a tag, latest or latest~1.
     #[arg(value_name = "RUN")]
     run: String,
-    /// What to tag it with.
+    /// Tags to add.
     #[arg(value_name = "TAG", value_parser = tag)]
     tags: Vec<String>,
-    /// Take this tag away; may be given several times.
+    /// Remove this tag; may be given several times.
     #[arg(long, value_name = "TAG")]
     remove: Vec<String>,
-    /// What to remember about it; an empty text forgets the note.
+    /// Set the note of the run; an empty text removes it.
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
 }

@@ -1,6 +1,6 @@
-//! Where `plimsoll serve` takes broadcasts over HTTP, and from whom.
+//! Where `plimsoll serve` accepts broadcasts over HTTP, and from which clients.
 //!
-//! Whoever may broadcast speaks to all clients. So without a key the server takes broadcasts from this machine only, on a
+//! A broadcast reaches all clients. So without a key the server accepts broadcasts from this machine only, on a
 //! port of their own, unless a flag says that others may, too.
 
 use std::net::SocketAddr;
@@ -19,23 +19,24 @@ const OPEN_PORT: u16 = 8090;
 #[command(next_help_heading = super::BROADCASTING)]
 #[group(id = "http_broadcasts")]
 pub(super) struct HttpBroadcastOptions {
-    /// Path that takes broadcasts.
+    /// Path that accepts broadcasts.
     #[arg(long, default_value = "/_broadcast", value_parser = absolute_path)]
     http_broadcast_path: String,
-    /// Let web pages broadcast over HTTP: those of --allowed_origins. With a key and without such a list: all.
+    /// Allow web pages to broadcast over HTTP: pages of --allowed_origins, or all pages if there is a key but no such
+    /// list.
     #[arg(long)]
     http_broadcast_cors: bool,
-    /// Port for broadcasts; 0 takes a free one when there is no key. Default: with a key the main port; without one 8090,
-    /// and none with --app.
+    /// Port for broadcasts; without a key, 0 takes a free port. Default: with a key the main port, without a key
+    /// 8090, and with --app none.
     #[arg(long, value_name = "PORT")]
     http_broadcast_port: Option<u16>,
-    /// Take broadcasts without a key from other machines, too: everybody who reaches the port can send messages to all
-    /// clients.
+    /// Accept broadcasts without a key from other machines, too. Every program that reaches the port can then send
+    /// messages to all clients.
     #[arg(long)]
     http_broadcast_insecure: bool,
 }
 
-/// What else decides about broadcasts over HTTP.
+/// Further conditions of broadcasts over HTTP.
 pub(super) struct Circumstances<'a> {
     /// The server's host as it was given.
     pub(super) host: &'a str,
@@ -43,7 +44,7 @@ pub(super) struct Circumstances<'a> {
     /// The addresses that `host` stands for.
     pub(super) addresses: &'a [SocketAddr],
     pub(super) key: Option<String>,
-    /// Whether everybody may do everything (`--public`).
+    /// Whether every client may do everything (`--public`).
     pub(super) is_public: bool,
 }
 
@@ -53,7 +54,7 @@ impl HttpBroadcastOptions {
         self.http_broadcast_port.is_some()
     }
 
-    /// Who may broadcast, and whether on the main port.
+    /// The senders that may broadcast, and whether on the main port.
     ///
     /// # Errors
     /// Other machines could broadcast without a key, and no flag says that they may.
@@ -75,9 +76,9 @@ impl HttpBroadcastOptions {
             }),
             None if self.http_broadcast_insecure || given.is_public => Ok(BroadcastAccess::Everybody),
             None => Err(Failure::Usage(format!(
-                "broadcasts on {} need no key: everybody who reaches the port could send messages to all clients. Set \
-                 --broadcast_key (or --secret), listen on this machine only (--host localhost), take none over HTTP \
-                 (--broadcast_adapter redis), or accept the risk with --http_broadcast_insecure",
+                "broadcasts on {} need no key: every program that reaches the port could send messages to all \
+                 clients. Set --broadcast_key (or --secret), listen on this machine only (--host localhost), accept \
+                 none over HTTP (--broadcast_adapter redis), or accept the risk with --http_broadcast_insecure",
                 given.host
             ))),
         }
@@ -108,8 +109,8 @@ impl HttpBroadcastOptions {
         let bound = Listeners::bind(host, port, n_shards).map_err(|error| {
             Failure::Runtime(
                 format!(
-                    "{error}. This is the port for broadcasts: choose another one with --http_broadcast_port, or \
-                     set --broadcast_key without it to take broadcasts on the main port"
+                    "{error}. This is the port for broadcasts: choose another one with --http_broadcast_port, or set \
+                     --broadcast_key without it to accept broadcasts on the main port"
                 )
                 .into(),
             )
@@ -118,21 +119,23 @@ impl HttpBroadcastOptions {
     }
 }
 
-/// Says where broadcasts are taken, when they have no key or a port of their own.
+/// Logs the address of broadcasts, when they have no key or a separate port.
 pub(super) fn log_start(broadcasts: &Broadcasts, scheme: &str, own: Option<&Listeners>) {
     let from = match &broadcasts.access {
-        BroadcastAccess::Key(_) => "from whoever has the key",
-        BroadcastAccess::Local { .. } => "without a key, from programs of this machine",
-        BroadcastAccess::Everybody => "without a key, from everybody who reaches it",
+        BroadcastAccess::Key(_) => "from clients with the key",
+        BroadcastAccess::Local { .. } => "without a key, from programs on this machine",
+        BroadcastAccess::Everybody => "without a key, from every program that reaches the port",
     };
     for address in own.into_iter().flat_map(Listeners::addresses) {
         tracing::info!(
-            "Broadcasts are taken on {scheme}://{address}{}, {from}.",
+            "Broadcasts are accepted on {scheme}://{address}{}, {from}.",
             broadcasts.path
         );
     }
     if matches!(broadcasts.access, BroadcastAccess::Everybody) {
-        tracing::warn!("Everybody who reaches the port for broadcasts can send messages to all clients.");
+        tracing::warn!(
+            "Every program that reaches the port for broadcasts can send messages to all clients."
+        );
     }
 }
 
@@ -176,7 +179,7 @@ mod tests {
         check_port(&["--http-broadcast-port", "0"], false, Some(0));
     }
 
-    /// Who may broadcast on this address: `key`, `local`, `everybody` or `nobody`.
+    /// The access to broadcasts on this address: `key`, `local`, `everybody` or `nobody`.
     #[track_caller]
     fn check_access(arguments: &[&str], address: &str, key: Option<&str>, is_public: bool, expected: &str) {
         let access = options(arguments).access(Circumstances {

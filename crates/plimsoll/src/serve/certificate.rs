@@ -25,7 +25,7 @@ pub(super) async fn read_again(tls: &Tls) {
     off_the_runtime(tls, |tls| tls.reload().map(|()| true)).await;
 }
 
-/// Files may be on a slow disk, and this thread has signals to handle.
+/// Reads outside of the runtime: files may be on a slow disk, and this thread has signals to handle.
 async fn off_the_runtime(tls: &Tls, read: fn(&Tls) -> Result<bool, CertificateError>) {
     let tls = tls.clone();
     // An error says that the runtime is going down.
@@ -36,8 +36,8 @@ async fn off_the_runtime(tls: &Tls, read: fn(&Tls) -> Result<bool, CertificateEr
 
 fn log(outcome: Result<bool, CertificateError>) {
     match outcome {
-        Ok(true) => tracing::info!("The certificate was read again; new connections get it."),
+        Ok(true) => tracing::info!("The certificate was read again; new connections use it."),
         Ok(false) => {}
-        Err(error) => tracing::error!("The certificate stays as it was: {error}."),
+        Err(error) => tracing::error!("The old certificate stays in use: {error}."),
     }
 }

@@ -1,4 +1,5 @@
-//! SIGHUP: a server reads again what it can read again while it runs, and says what it cannot. It never ends because of it.
+//! SIGHUP: the server reads the certificate and the key set again, and logs that other settings need a restart. It
+//! never ends because of SIGHUP.
 
 use std::io;
 
@@ -30,10 +31,7 @@ impl Rereadable {
     }
 
     async fn read_again(&self) {
-        tracing::info!(
-            "SIGHUP: {}. Other settings change with a restart.",
-            self.description()
-        );
+        tracing::info!("SIGHUP: {}. Other settings need a restart.", self.description());
         if let Some(jwks) = &self.jwks {
             jwks.read_again();
         }
@@ -47,7 +45,7 @@ impl Rereadable {
             (Some(_), Some(_)) => "reading the certificate and the key set again",
             (Some(_), None) => "reading the certificate again",
             (None, Some(_)) => "reading the key set again",
-            (None, None) => "nothing to read again, without a certificate and a key set",
+            (None, None) => "there is no certificate and no key set to read again",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The flags about who clients are and which streams they may hear without the application being asked.
+//! The flags about the identity of clients, and about streams that clients may subscribe to without the application.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,36 +14,37 @@ use plimsoll_telemetry::Registry;
 use super::secrets::Secrets;
 use crate::exit::Failure;
 
-/// What stands in front of the application.
+/// The checks in front of the application.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Identification")]
 #[group(id = "identification")]
 pub(super) struct IdentificationOptions {
-    /// Let everybody in who has no token, without asking the application.
+    /// Accept clients without a token, without asking the application.
     #[arg(long)]
     noauth: bool,
-    /// Let everybody do everything: --noauth, --public_streams, and broadcasts without a key on a port of their own.
+    /// Disable all protection: --noauth, --public_streams, and broadcasts without a key on a separate port.
     #[arg(long)]
     public: bool,
     /// Ask no application: clients need a token or --noauth, and subscribe to streams only.
     #[arg(long)]
     pub(super) norpc: bool,
-    /// Query parameter that has the token; the header is called the same with x- in front.
+    /// Query parameter with the token; the header has the same name with the prefix x-.
     #[arg(long, value_name = "NAME", default_value = "jid", value_parser = parameter_name)]
     jwt_param: String,
     /// Refuse clients without a token.
     #[arg(long)]
     enforce_jwt: bool,
-    /// Public keys (JWK Set) that tokens may be signed with, for RS256, PS256, ES256, EdDSA and their like.
+    /// URL or file of the public keys (JWK Set) that tokens may be signed with, for RS256, PS256, ES256, EdDSA and
+    /// similar.
     #[arg(long, value_name = "FILE_OR_URL")]
     jwt_jwks: Option<Location>,
-    /// Seconds after which these keys are read again. A token that names an unknown key has the same effect.
+    /// Seconds between two reads of these keys. A token that names an unknown key causes a read, too.
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     jwt_jwks_refresh_interval: u64,
-    /// Let clients subscribe to any stream by its name.
+    /// Allow clients to subscribe to any stream by its name.
     #[arg(long)]
     public_streams: bool,
-    /// Let subscribers of signed streams whisper to each other. Those of public streams always may.
+    /// Allow subscribers of signed streams to whisper to each other. Subscribers of public streams always may.
     #[arg(long)]
     streams_whisper: bool,
     /// Channel of signed and public streams.
@@ -71,7 +72,7 @@ impl IdentificationOptions {
         self.public
     }
 
-    /// Adds the token to what is taken from a client's request.
+    /// Adds the token to the parts of a client's request that the application gets.
     pub(super) fn with_token(&self, headers: ProxiedHeaders, secrets: &Secrets) -> ProxiedHeaders {
         if self.takes_tokens(secrets) {
             headers.with_token(&self.jwt_param)
@@ -83,14 +84,14 @@ impl IdentificationOptions {
     /// Opens the key set, which is kept up to date from here on.
     pub(super) async fn prepare(&self, secrets: &Secrets, registry: &Registry) -> Result<Front, Failure> {
         if self.enforce_jwt && !self.takes_tokens(secrets) {
-            let text = "--enforce_jwt lets nobody in: give what tokens are signed with, as --jwt_secret, --jwt_jwks or \
-                        --secret";
+            let text = "--enforce_jwt would refuse every client: give the secret or keys of tokens with \
+                --jwt_secret, --jwt_jwks or --secret";
             return Err(Failure::Usage(text.to_owned()));
         }
         if self.public {
             tracing::warn!(
-                "Everybody may connect and hear every stream, and whoever reaches the port for broadcasts may broadcast \
-                 (--public)."
+                "Every client may connect and subscribe to every stream, and every program that reaches the port for \
+                 broadcasts may broadcast (--public)."
             );
         }
         Ok(Front {
@@ -176,17 +177,17 @@ impl Front {
 fn required<'a>(secret: Option<&'a str>, flag: &str) -> Result<&'a str, Failure> {
     secret.ok_or_else(|| {
         Failure::Usage(format!(
-            "--{flag} needs what the names are signed with: give --{flag}_secret, --streams_secret or --secret"
+            "--{flag} needs the secret that signs the names: give --{flag}_secret, --streams_secret or --secret"
         ))
     })
 }
 
-/// It becomes a part of a header's name.
+/// The name of a parameter. It becomes a part of a header's name.
 fn parameter_name(text: &str) -> Result<String, String> {
     let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
     if !text.is_empty() && text.bytes().all(is_valid) {
         Ok(text.to_owned())
     } else {
-        Err("it may have letters, digits, - and _, for example jid".to_owned())
+        Err("expected letters, digits, - and _, for example jid".to_owned())
     }
 }

@@ -1,4 +1,4 @@
-//! Where the server takes broadcasts from: the flags, and the adapters that they start.
+//! The sources of broadcasts: the flags, and the adapters that they start.
 
 use std::time::Duration;
 
@@ -11,16 +11,16 @@ use tokio::{sync::watch, task::JoinSet};
 use super::redis::RedisOptions;
 use crate::exit::Failure;
 
-/// How long the adapters may take at shutdown to finish what they have read. What they do not finish stays in
-/// Redis for another node.
+/// The time at shutdown in which the adapters can finish their work. Unfinished messages stay in Redis for another
+/// node.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Flags of broadcasting.
 #[derive(Debug, Args)]
 #[command(next_help_heading = super::BROADCASTING)]
 pub(super) struct IngestOptions {
-    /// Where broadcasts are taken from; several with commas. Default: http, but with --app only where there is a key or an
-    /// --http_broadcast_port; and redis where there is a --redis_url.
+    /// Sources of broadcasts, comma-separated. Default: http, but with --app only if there is a key or an
+    /// --http_broadcast_port; and redis if there is a --redis_url.
     #[arg(long, value_enum, value_name = "ADAPTERS", value_delimiter = ',')]
     broadcast_adapter: Vec<Adapter>,
     #[command(flatten)]
@@ -32,9 +32,9 @@ pub(super) struct IngestOptions {
 enum Adapter {
     /// POST requests.
     Http,
-    /// Redis publish/subscribe: all servers get every message, those that are connected.
+    /// Redis publish/subscribe: every connected server gets every message.
     Redis,
-    /// A Redis stream: one server of a group gets each message, and none is lost.
+    /// A Redis stream: one server of a group gets each message, and no message is lost.
     Redisx,
 }
 
@@ -56,7 +56,7 @@ impl Sink for Broadcasts {
 }
 
 impl IngestOptions {
-    /// Whether broadcasts are taken over HTTP; `by_default` when nothing is said about it.
+    /// Whether the server accepts broadcasts over HTTP; `by_default` without a flag.
     pub(super) fn takes_http(&self, by_default: bool) -> bool {
         match self.broadcast_adapter.as_slice() {
             [] => by_default,
@@ -64,8 +64,8 @@ impl IngestOptions {
         }
     }
 
-    /// Starts the adapters that need a connection of their own. They come up, or not, beside the server; `server` is
-    /// the Redis that [`Self::redis_server`] gave, `node_id` the name of this process for its peers.
+    /// Starts the adapters with a connection. They connect in the background. `server` is the Redis that
+    /// [`Self::redis_server`] returned, and `node_id` is the name of this process for its peers.
     pub(super) fn start(
         &self,
         server: Option<Server>,
@@ -98,8 +98,9 @@ impl IngestOptions {
         is_needed.then(|| self.redis.server()).transpose()
     }
 
-    /// Whether an adapter for Redis is wanted. By default the one of AnyCable, whose Ruby gem publishes to Redis unless told
-    /// otherwise; but no Redis that nobody has named, for a server that waits for it would never be ready.
+    /// Whether the server uses an adapter for Redis. By default it uses the one of AnyCable, whose Ruby gem publishes
+    /// to Redis unless told otherwise, but only if a Redis is named: a server that waits for a missing Redis would
+    /// never be ready.
     fn takes(&self, adapter: Adapter) -> bool {
         match (self.broadcast_adapter.as_slice(), adapter) {
             ([], Adapter::Redis) => self.redis.is_named(),
@@ -109,13 +110,13 @@ impl IngestOptions {
 }
 
 impl Ingest {
-    /// Lets the adapters finish what they have read.
+    /// Lets the adapters finish their messages.
     pub(super) async fn stop(mut self) {
         self.stop.send_replace(true);
         let all_finished = async { while self.tasks.join_next().await.is_some() {} };
         if tokio::time::timeout(STOP_TIMEOUT, all_finished).await.is_err() {
             tracing::warn!(
-                "Redis did not answer in time; another node takes over what was not acknowledged."
+                "Redis did not answer in time; another node takes over the unacknowledged messages."
             );
         }
     }

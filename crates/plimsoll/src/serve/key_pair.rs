@@ -1,4 +1,4 @@
-//! A certificate and its private key: two settings that are of no use without each other.
+//! A certificate and its private key: two settings that need each other.
 //!
 //! On a command line clap says so. A variable or a key in a file may come alone, and a server that then went on
 //! without TLS would send in the clear what it was told to encrypt.
@@ -7,10 +7,10 @@ use std::path::PathBuf;
 
 use crate::exit::Failure;
 
-/// One of the two: its flag, and its value if it has one.
+/// One of the two: its flag, and its value if there is one.
 type Part<'a> = (&'static str, &'a Option<PathBuf>);
 
-/// Both paths, or none.
+/// Both paths, or `None`.
 ///
 /// # Errors
 /// There is only one of them.

@@ -1,4 +1,4 @@
-//! The flags of `plimsoll serve` about its listeners: TLS, who may connect, and what pings say.
+//! The flags of `plimsoll serve` about its listeners: TLS, allowed origins, and the timestamps of pings.
 
 use std::{num::NonZeroUsize, path::PathBuf};
 
@@ -8,25 +8,26 @@ use plimsoll_server::{AllowedOrigins, PingPrecision, Tls};
 use super::key_pair::key_pair;
 use crate::exit::Failure;
 
-/// TLS, who may connect, and what pings say.
+/// The flags about TLS, allowed origins, and the timestamps of pings.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Connections")]
 #[group(id = "listener")]
 pub(super) struct ListenerOptions {
-    /// Hosts whose pages may connect; several with commas, *.example.com for all that end so. Default: all.
+    /// Hosts whose pages may connect, comma-separated; *.example.com means all subdomains. Default: all.
     #[arg(long, default_value = "", hide_default_value = true, value_name = "HOSTS")]
     pub(super) allowed_origins: AllowedOrigins,
-    /// Most connections from one IPv4 address or one IPv6 /64; more are answered 429. 0: no limit, as behind a proxy,
-    /// where all come from one address.
+    /// Largest number of connections from one IPv4 address or one IPv6 /64; further ones are answered 429. 0: no
+    /// limit, for servers behind a proxy, where all connections have one address.
     #[arg(long, default_value_t = 0, value_name = "N")]
     max_conn_per_ip: usize,
-    /// Certificate chain in PEM; all listeners then speak TLS. It is read again when it changes, and on SIGHUP.
+    /// PEM file with the certificate chain; all listeners then speak TLS. It is read again when it changes, and on
+    /// SIGHUP.
     #[arg(long, value_name = "FILE", requires = "ssl_key")]
     ssl_cert: Option<PathBuf>,
-    /// Private key of the certificate, in PEM.
+    /// PEM file with the private key of the certificate.
     #[arg(long, value_name = "FILE", requires = "ssl_cert")]
     ssl_key: Option<PathBuf>,
-    /// The unit of the timestamp in pings, unless a client asks for another one with ?ptp=.
+    /// Unit of the timestamp in pings, unless a client asks for another unit with ?ptp=.
     #[arg(long, value_enum, default_value_t = Precision::S, value_name = "UNIT")]
     ping_timestamp_precision: Precision,
 }
@@ -55,7 +56,7 @@ impl ListenerOptions {
         }
     }
 
-    /// What the listeners need to speak TLS, if they shall.
+    /// The TLS configuration of the listeners; `None` without TLS.
     pub(super) fn tls(&self) -> Result<Option<Tls>, Failure> {
         match key_pair(("ssl_cert", &self.ssl_cert), ("ssl_key", &self.ssl_key))? {
             Some((chain, key)) => Ok(Some(Tls::load(chain, key)?)),

@@ -3,25 +3,26 @@
 use clap::{Args, builder::RangedU64ValueParser};
 use plimsoll_load::preflight::Memory;
 
-/// Where the memory of the machine is not known, it counts as a gigabyte.
+/// The assumed memory of a machine whose memory is unknown: a gigabyte.
 const UNKNOWN_MEMORY: u64 = 1 << 30;
 
 /// The defaults in any case, in bytes: a few slow clients, and a few bodies of the largest size.
 const MIN_PENDING: u64 = 16 << 20;
 const MIN_BODIES: u64 = 8 << 20;
 
-/// More bodies at a time than this do not help anybody, in bytes.
+/// The largest default limit of request bodies in bytes. Reason: more concurrent bodies do not help.
 const MAX_BODIES: u64 = 256 << 20;
 
 /// The flags.
 #[derive(Debug, Args)]
 pub(super) struct MemoryOptions {
-    /// Bytes of memory that may wait for all clients together, each thread with an equal part; beyond it the clients that
-    /// occupy most are disconnected. Default: a quarter of the memory.
+    /// Largest memory of all unsent messages together, in bytes; each thread has an equal part. Above it the clients
+    /// with the most memory are disconnected. Default: a quarter of the memory.
     #[arg(long, value_name = "BYTES", value_parser = at_least::<{ 1 << 20 }>())]
     max_pending_total: Option<usize>,
-    /// Bytes of memory that request bodies may occupy together; further ones are answered 503. As much again may be on its
-    /// way to clients. Default: a 32nd of the memory, 8 to 256 MiB.
+    /// Largest memory of all request bodies together, in bytes; further requests are answered 503. Accepted
+    /// broadcasts on their way to clients may take the same amount again. Default: a 32nd of the memory, 8 to 256
+    /// MiB.
     #[arg(long, value_name = "BYTES", value_parser = at_least::<{ 1 << 16 }>())]
     max_body_total: Option<usize>,
 }
@@ -38,7 +39,7 @@ pub(super) struct Totals {
 }
 
 impl MemoryOptions {
-    /// What is not said follows from the memory of the machine, of the container, or of `ulimit -v`.
+    /// The limits. Their defaults follow from the memory of the machine, of the container, or of `ulimit -v`.
     pub(super) fn totals(&self, memory: &Memory) -> Totals {
         let total = match memory.total_bytes {
             u64::MAX => UNKNOWN_MEMORY,

@@ -1,4 +1,4 @@
-//! The flags of `plimsoll serve` about being watched: who gets the metrics, and in which form.
+//! The flags of `plimsoll serve` about monitoring: the receivers and the form of the metrics.
 
 use std::time::Duration;
 
@@ -13,27 +13,29 @@ use super::{
 };
 use crate::exit::Failure;
 
-/// How the server is watched.
+/// The flags about monitoring.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Monitoring")]
 #[group(id = "monitoring")]
 pub(super) struct MonitoringOptions {
-    /// Path that answers 200 while everything that the server needs is there, and 503 otherwise and when it stops.
+    /// Path that answers 200 while all dependencies of the server are available, and otherwise, or when the server
+    /// stops, 503.
     #[arg(long, default_value = "/ready", value_name = "PATH", value_parser = absolute_path)]
     pub(super) ready_path: String,
-    /// Path of the metrics for Prometheus, for example /metrics. Default: they are not served.
+    /// Path of the metrics for Prometheus, for example /metrics. Default: not served.
     #[arg(long, value_name = "PATH", value_parser = absolute_path)]
     metrics_http: Option<String>,
-    /// Host name or address of the metrics. Default: that of --host.
+    /// Host name or address of the metrics. Default: the value of --host.
     #[arg(long, value_name = "HOST")]
     metrics_host: Option<String>,
-    /// Port of the metrics; 0 takes a free one. Default: that of --port, for clients to see them, too.
+    /// Port of the metrics; 0 takes a free port. Default: the value of --port, where clients can read the metrics,
+    /// too.
     #[arg(long, value_name = "PORT")]
     metrics_port: Option<u16>,
-    /// Log the metrics in every --metrics_rotate_interval: how much counters grew, and what gauges say.
+    /// Log the metrics in every --metrics_rotate_interval: the growth of counters, and the values of gauges.
     #[arg(long)]
     metrics_log: bool,
-    /// Metrics to log; several with commas, for example clients_num,client_msg_total. Default: all.
+    /// Metrics to log, comma-separated, for example clients_num,client_msg_total. Default: all.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     metrics_log_filter: Vec<String>,
     /// Seconds between two reports to the log and to StatsD.
@@ -45,13 +47,14 @@ pub(super) struct MonitoringOptions {
     /// StatsD server that gets the metrics over UDP, for example localhost:8125. Default: none.
     #[arg(long, value_name = "HOST:PORT", value_parser = host_and_port)]
     statsd_host: Option<String>,
-    /// Beginning of the metrics' names in StatsD.
+    /// Prefix of the metrics' names in StatsD.
     #[arg(long, default_value = "anycable_go.", value_name = "PREFIX")]
     statsd_prefix: String,
-    /// Most bytes in a packet to StatsD.
+    /// Largest packet to StatsD, in bytes.
     #[arg(long, default_value_t = 1400, value_name = "BYTES")]
     statsd_max_packet_size: usize,
-    /// How StatsD takes tags. Default: datadog where there are --metrics_tags; otherwise names have the labels.
+    /// Format of tags for StatsD. Default: datadog if there are --metrics_tags; otherwise labels are part of the
+    /// names.
     #[arg(long, value_enum, value_name = "FORMAT")]
     statsd_tags_format: Option<TagsFormat>,
     /// Seconds between two counts of streams and distinct clients.
@@ -75,7 +78,7 @@ impl MonitoringOptions {
         Duration::from_secs(self.stats_refresh_interval)
     }
 
-    /// Where the metrics are read; `host` and `port` are the clients'.
+    /// The address of the metrics page; `host` and `port` are those of the clients.
     pub(super) fn metrics_page(&self, host: &str, port: u16) -> Option<MetricsPage> {
         Some(MetricsPage {
             path: self.metrics_http.clone()?,
@@ -99,8 +102,8 @@ impl MonitoringOptions {
             Listeners::bind(host, self.metrics_port.unwrap_or(port), n_shards).map_err(|error| {
                 Failure::Runtime(
                     format!(
-                        "{error}. This is where metrics are served: choose another place with --metrics_port \
-                     and --metrics_host"
+                        "{error}. This is the address of the metrics; choose another one with --metrics_port and \
+                         --metrics_host"
                     )
                     .into(),
                 )
@@ -108,7 +111,7 @@ impl MonitoringOptions {
         Ok(Some(listeners))
     }
 
-    /// Registers what only the process knows, and starts what tells others without being asked.
+    /// Registers the metrics of the process, and starts the reports to the log and to StatsD.
     pub(super) fn start(&self, registry: &Registry) {
         registry.gauge_fn("mem_sys_bytes", "Resident memory of the process", || {
             watch::own_rss_bytes().unwrap_or_default() as f64
@@ -154,7 +157,7 @@ impl From<TagsFormat> for plimsoll_telemetry::TagsFormat {
     }
 }
 
-/// The name is resolved when something is sent, so a server that does not exist yet is no error.
+/// The name is resolved when something is sent, so a server that does not exist yet is not an error.
 fn host_and_port(text: &str) -> Result<String, String> {
     let is_complete = text
         .rsplit_once(':')

@@ -1,4 +1,4 @@
-//! How Redis is reached, and what is read there.
+//! The connection to Redis, and its keys.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -12,14 +12,14 @@ use crate::exit::Failure;
 /// Flags of the adapters redis and redisx.
 #[derive(Debug, Args)]
 pub(super) struct RedisOptions {
-    /// The Redis server of the adapters redis and redisx; rediss://… for an encrypted connection. Default:
+    /// Redis server of the adapters redis and redisx; rediss://… for an encrypted connection. Default:
     /// redis://localhost:6379.
     #[arg(long, value_name = "URL")]
     redis_url: Option<Target>,
     /// Channel of the adapter redis.
     #[arg(long, value_name = "NAME", default_value = "__anycable__")]
     redis_channel: String,
-    /// Seconds of silence on the channel after which Redis is asked whether it still lives.
+    /// Seconds of silence on the channel after which the server pings Redis.
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = value_parser!(u64).range(1..=3600))]
     redis_keepalive_interval: u64,
     /// Stream of the adapter redisx.
@@ -28,25 +28,25 @@ pub(super) struct RedisOptions {
     /// Consumer group of the adapter redisx: each message goes to one server of the group.
     #[arg(long, value_name = "NAME", default_value = "bx")]
     redisx_group: String,
-    /// Milliseconds that a read of the stream waits, and after which another server takes over the messages of
-    /// one that says nothing.
+    /// Milliseconds that a read of the stream waits, and after which another server takes over the messages of a
+    /// silent server.
     #[arg(long, value_name = "MS", default_value_t = 2000, value_parser = value_parser!(u64).range(100..=60_000))]
     redisx_read_block_milliseconds: u64,
-    /// Seconds after the start in which nothing is taken from the stream, so that clients come back before the messages that
-    /// waited for the server are published and deleted.
+    /// Seconds after the start in which the server reads no messages from the stream, so that clients reconnect
+    /// before waiting messages are published and deleted.
     #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = value_parser!(u64).range(0..=3600))]
     redisx_hold: u64,
-    /// Check the certificate of Redis (rediss://) against the system's authorities, or those of
+    /// Verify the certificate of Redis (rediss://) with the system's authorities, or with those of
     /// --redis_tls_ca_cert_path.
     #[arg(long)]
     redis_tls_verify: bool,
-    /// PEM file with the authorities that the certificate of Redis is checked against.
+    /// PEM file with the certificate authorities for Redis.
     #[arg(long, value_name = "FILE")]
     redis_tls_ca_cert_path: Option<PathBuf>,
-    /// PEM file with the certificate that Redis wants of its clients.
+    /// PEM file with the client certificate for Redis.
     #[arg(long, value_name = "FILE", requires = "redis_tls_client_key_path")]
     redis_tls_client_cert_path: Option<PathBuf>,
-    /// PEM file with the key of that certificate.
+    /// PEM file with the private key of the client certificate.
     #[arg(long, value_name = "FILE", requires = "redis_tls_client_cert_path")]
     redis_tls_client_key_path: Option<PathBuf>,
 }
@@ -72,7 +72,7 @@ impl RedisOptions {
         };
         let target = self.redis_url.clone().unwrap_or_default();
         if target.is_encrypted() && !tls.verifies {
-            tracing::warn!("The certificate of Redis is not checked; --redis_tls_verify checks it.");
+            tracing::warn!("The certificate of Redis is not verified; use --redis_tls_verify to verify it.");
         }
         Ok(Server::new(target, &tls, MAX_BROADCAST_BYTES)?)
     }
@@ -99,7 +99,8 @@ impl RedisOptions {
     }
 }
 
-/// Unlike that of any other process, also of one with the same `node_id`, so that nobody mistakes another one's messages for its own.
+/// A name that differs from that of any other process, also of one with the same `node_id`, so that no process takes
+/// another one's messages for its own.
 fn consumer_name(node_id: Option<&str>) -> String {
     let mut name = match node_id {
         Some(node_id) => format!("{node_id}-"),

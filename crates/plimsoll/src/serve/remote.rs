@@ -1,4 +1,4 @@
-//! The flags of `plimsoll serve` for an application of its own process, over gRPC or HTTP.
+//! The flags of `plimsoll serve` for a remote application, over gRPC or HTTP.
 
 use std::{
     num::{NonZeroU32, NonZeroUsize},
@@ -13,78 +13,79 @@ use plimsoll_telemetry::Registry;
 
 use crate::exit::Failure;
 
-/// The time for one attempt over HTTP when nothing is said about it, as AnyCable has it: a server that keeps
-/// connections open without answering is common behind a load balancer.
+/// The default time of one attempt over HTTP, as in AnyCable: servers that keep connections open without answering
+/// are common behind load balancers.
 const HTTP_REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Where an application is when nothing is said about it: where AnyCable's Ruby gem serves it.
+/// The default address of an application, where AnyCable's Ruby gem serves it.
 const DEFAULT_HOST: &str = "localhost:50051";
 
-/// How to reach a remote application, and what it gets.
+/// The address of a remote application, and the data that it gets.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Remote application")]
 #[group(id = "remote")]
 pub(super) struct Options {
-    /// Ask an application with AnyCable's RPC: host:port, dns:///host:port or grpc-list://a:1,b:2 over gRPC,
-    /// http://host/path or https://host/path over HTTP. Default: localhost:50051, unless --app or --norpc says otherwise.
+    /// Address of an application with AnyCable's RPC: host:port, dns:///host:port or grpc-list://a:1,b:2 over gRPC,
+    /// http://host/path or https://host/path over HTTP. Default: localhost:50051, unless there is --app or --norpc.
     #[arg(long, value_name = "HOST", conflicts_with = "app")]
     rpc_host: Option<Target>,
-    /// The kind of RPC; auto goes by --rpc_host.
+    /// Kind of RPC; auto decides by --rpc_host.
     #[arg(long, value_enum, default_value_t = Kind::Auto)]
     rpc_impl: Kind,
-    /// Calls under way at the same time; 0 finds out how many the application can work on.
+    /// Number of concurrent calls; 0 adapts it to the capacity of the application.
     #[arg(long, default_value_t = 0, value_name = "N")]
     rpc_concurrency: usize,
-    /// Where that search begins.
+    /// First number of concurrent calls when it is adapted.
     #[arg(long, default_value = "25", value_name = "N")]
     rpc_concurrency_initial: NonZeroUsize,
-    /// The least that it may find.
+    /// Smallest number of concurrent calls when it is adapted.
     #[arg(long, default_value = "5", value_name = "N")]
     rpc_concurrency_min: NonZeroUsize,
-    /// The most that it may find.
+    /// Largest number of concurrent calls when it is adapted.
     #[arg(long, default_value = "100", value_name = "N")]
     rpc_concurrency_max: NonZeroUsize,
-    /// Milliseconds for one call with all its retries, and for the wait before it.
+    /// Time limit of a call with its wait and all its retries, in milliseconds.
     #[arg(long, default_value_t = 3000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     rpc_command_timeout: u64,
-    /// Milliseconds for one attempt of a call; 0: what is left of the call's over gRPC, 3000 over HTTP.
+    /// Time limit of one attempt of a call, in milliseconds; 0: the remaining time of the call over gRPC, 3000 over
+    /// HTTP.
     #[arg(long, default_value_t = 0, value_name = "MS", value_parser = clap::value_parser!(u64).range(..=3_600_000))]
     rpc_request_timeout: u64,
-    /// Speak gRPC over TLS. Over HTTP, https:// says it.
+    /// Use TLS for gRPC. For HTTP, use https:// instead.
     #[arg(long)]
     rpc_enable_tls: bool,
-    /// Check the application's certificate.
+    /// Verify the application's certificate.
     #[arg(long, value_name = "BOOL", default_value_t = true, num_args = 0..=1, default_missing_value = "true", action = clap::ArgAction::Set)]
     rpc_tls_verify: bool,
-    /// The only certificate authorities that are believed: a file in PEM, or its text. Default: the system's.
+    /// The only trusted certificate authorities: a PEM file, or its text. Default: the system's.
     #[arg(long, value_name = "PEM", allow_hyphen_values = true)]
     rpc_tls_root_ca: Option<String>,
-    /// The largest reply of the application, in bytes; 0: 4 MiB.
+    /// Largest reply of the application, in bytes; 0: 4 MiB.
     #[arg(long, default_value_t = 0, value_name = "BYTES")]
     rpc_max_call_recv_size: usize,
-    /// The largest request to the application, in bytes; 0: no limit.
+    /// Largest request to the application, in bytes; 0: no limit.
     #[arg(long, default_value_t = 0, value_name = "BYTES")]
     rpc_max_call_send_size: usize,
-    /// Request headers that the application gets; several with commas.
+    /// Request headers that the application gets, comma-separated.
     #[arg(long, default_value = "cookie", value_name = "NAMES", value_delimiter = ',')]
     headers: Vec<String>,
-    /// Cookies that the application gets; several with commas. Default: all.
+    /// Cookies that the application gets, comma-separated. Default: all.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     proxy_cookies: Vec<String>,
-    /// Whether the application hears of sessions that have ended.
+    /// Whether the application is told of ended sessions.
     #[arg(long, value_enum, default_value_t = DisconnectMode::Auto)]
     disconnect_mode: DisconnectMode,
-    /// The most ended sessions that it hears of in a second.
+    /// Largest number of Disconnect calls per second.
     #[arg(long, default_value = "100", value_name = "N")]
     disconnect_rate: NonZeroU32,
-    /// Ended sessions that may wait for that; more are dropped with a warning.
+    /// Largest number of waiting Disconnect calls; further ones are dropped with a warning.
     #[arg(long, default_value = "4096", value_name = "N")]
     disconnect_backlog_size: NonZeroUsize,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum DisconnectMode {
-    /// Of those that it was asked about when they connected.
+    /// Of sessions that the application was asked about when they connected.
     Auto,
     /// Of all.
     Always,
@@ -153,12 +154,12 @@ impl Options {
         }
     }
 
-    /// Where the application is, with a line in the log.
+    /// The address of the application. Logs it.
     fn target(&self) -> Target {
         let Some(target) = self.rpc_host.clone() else {
             tracing::info!(
-                "An application with AnyCable's RPC is expected at {DEFAULT_HOST} (gRPC). Another place: --rpc_host. To start \
-                 without one: --app benchmark, --app chat or --norpc."
+                "Expecting an application with AnyCable's RPC at {DEFAULT_HOST} (gRPC). For another address, use \
+                 --rpc_host. To start without an application, use --app benchmark, --app chat or --norpc."
             );
             return DEFAULT_HOST.parse().expect("a host and a port");
         };
@@ -166,7 +167,7 @@ impl Options {
             Target::Grpc(_) => "gRPC",
             Target::Http(_) => "HTTP",
         };
-        tracing::info!("The application at {target} is asked over {kind}.");
+        tracing::info!("Calling the application at {target} over {kind}.");
         target
     }
 

@@ -1,4 +1,4 @@
-//! Tells the log and StatsD in regular intervals what happened since the last time.
+//! Reports to the log and to StatsD the changes since the last report.
 
 use std::{
     io,
@@ -12,11 +12,11 @@ use tokio::{
     time::MissedTickBehavior,
 };
 
-/// Who is told, and what they know.
+/// The receivers of reports, and the last state.
 pub(super) struct Reporter {
     registry: Registry,
     told: Snapshot,
-    /// The metrics to log, all if there is none; `None` when the log gets none.
+    /// The metrics to log, where an empty list means all; `None` when the log gets none.
     log_filter: Option<Vec<String>>,
     statsd: Option<Statsd>,
 }
@@ -74,12 +74,13 @@ impl Statsd {
         }
     }
 
-    /// Nobody answers over UDP, so a server that is not there costs nothing; what it misses is lost.
+    /// UDP has no answers, so a missing StatsD server costs nothing, and its metrics are lost.
     async fn report(&mut self, readings: &[Reading]) {
         let sent = self.send(&self.format.packets(readings)).await;
         match &sent {
             Err(error) if !self.is_failing => {
-                tracing::warn!(%error, server = self.server, "Metrics cannot be sent to StatsD; trying again in silence.");
+                tracing::warn!(%error, server = self.server, "Cannot send metrics to StatsD; trying again without \
+                    further messages.");
             }
             Ok(()) if self.is_failing => {
                 tracing::info!(server = self.server, "Metrics are sent to StatsD again.");

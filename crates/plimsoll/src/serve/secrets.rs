@@ -9,20 +9,20 @@ const NONE: &str = "none";
 /// The fewest characters of a secret that guessers reach over the network: even of letters alone there are 2^75 then.
 const MIN_LENGTH: usize = 16;
 
-/// What the server shares with its backends.
+/// The secrets that the server shares with its backends.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Secrets")]
 #[group(id = "secrets")]
 pub(super) struct Secrets {
-    /// The application's secret. Tokens and stream names are signed with it, and the keys for broadcasts and RPC are
-    /// derived from it, where they have no secret of their own.
+    /// The application's secret. It signs tokens and stream names, and the keys for broadcasts and RPC are derived
+    /// from it, unless they have their own secret.
     #[arg(long, value_name = "SECRET")]
     secret: Option<String>,
-    /// Key that backends must send to broadcast (`Authorization: Bearer KEY`); `none` for no key in spite of
-    /// --secret. With a key, broadcasts are taken on the main port; without one, on a port of their own.
+    /// Key that backends must send to broadcast (`Authorization: Bearer KEY`); `none` for no key despite --secret.
+    /// With a key, the main port accepts broadcasts; without a key, a separate port does.
     #[arg(long, value_name = "KEY")]
     broadcast_key: Option<String>,
-    /// Key that the server sends to an application over HTTP; `none` for no key in spite of --secret.
+    /// Key that the server sends to an application over HTTP; `none` for no key despite --secret.
     #[arg(long, value_name = "KEY")]
     http_rpc_secret: Option<String>,
     /// Secret that tokens (JWT) of clients are signed with.
@@ -31,20 +31,20 @@ pub(super) struct Secrets {
     /// Secret that stream names are signed with.
     #[arg(long, value_name = "SECRET")]
     streams_secret: Option<String>,
-    /// Secret of Turbo Streams (`Turbo.signed_stream_verifier_key`). Default: that of --streams_secret.
+    /// Secret of Turbo Streams (`Turbo.signed_stream_verifier_key`). Default: the value of --streams_secret.
     #[arg(long, value_name = "SECRET")]
     turbo_streams_secret: Option<String>,
-    /// Secret of CableReady. Default: that of --streams_secret.
+    /// Secret of CableReady. Default: the value of --streams_secret.
     #[arg(long, value_name = "SECRET")]
     cable_ready_secret: Option<String>,
-    /// Secret of the page for operators at /admin, at least 16 characters. Without it there is no such page; it does not
-    /// come from --secret.
+    /// Secret of the page for operators at /admin, at least 16 characters. Without this secret there is no such page;
+    /// --secret does not set it.
     #[arg(long, value_name = "SECRET", value_parser = long_secret)]
     admin_secret: Option<String>,
 }
 
 impl Secrets {
-    /// The key for broadcasts over HTTP. With `--public` only one that is given: none is derived then.
+    /// The key for broadcasts over HTTP. With `--public` it is only a given key, and no derived one.
     pub(super) fn broadcast_key(&self, is_public: bool) -> Option<String> {
         if is_public {
             first_of(&[&self.broadcast_key]).map(str::to_owned)
@@ -58,27 +58,27 @@ impl Secrets {
         self.own_or_derived(&self.http_rpc_secret, "rpc-cable")
     }
 
-    /// What tokens are signed with.
+    /// The secret that signs tokens.
     pub(super) fn jwt_secret(&self) -> Option<&str> {
         first_of(&[&self.jwt_secret, &self.secret])
     }
 
-    /// What stream names are signed with.
+    /// The secret that signs stream names.
     pub(super) fn streams_secret(&self) -> Option<&str> {
         first_of(&[&self.streams_secret, &self.secret])
     }
 
-    /// What names of Turbo Streams are signed with.
+    /// The secret that signs names of Turbo Streams.
     pub(super) fn turbo_streams_secret(&self) -> Option<&str> {
         first_of(&[&self.turbo_streams_secret, &self.streams_secret, &self.secret])
     }
 
-    /// What names of CableReady are signed with.
+    /// The secret that signs names of CableReady.
     pub(super) fn cable_ready_secret(&self) -> Option<&str> {
         first_of(&[&self.cable_ready_secret, &self.streams_secret, &self.secret])
     }
 
-    /// What opens the page for operators.
+    /// The secret of the page for operators.
     pub(super) fn admin_secret(&self) -> Option<&str> {
         first_of(&[&self.admin_secret])
     }
@@ -97,14 +97,14 @@ fn long_secret(text: &str) -> Result<String, String> {
     match text.chars().count() {
         0 | MIN_LENGTH.. => Ok(text.to_owned()),
         _ => Err(format!(
-            "it opens the server to whoever guesses it, so it has {MIN_LENGTH} characters at least, for example what \
-             `openssl rand -hex 16` prints"
+            "expected at least {MIN_LENGTH} characters, because this secret protects the server; for example the \
+             output of `openssl rand -hex 16`"
         )),
     }
 }
 
-/// The first that was given; `none` ends the search. An empty value counts as not given: that is what an unset variable
-/// of a deployment script leaves.
+/// The first given secret; `none` ends the search. An empty value counts as not given, because unset variables of
+/// deployment scripts leave empty values.
 fn first_of<'a>(secrets: &[&'a Option<String>]) -> Option<&'a str> {
     let mut given = secrets.iter().filter_map(|secret| secret.as_deref());
     given

@@ -1,5 +1,5 @@
-//! Where the settings of `plimsoll serve` come from: defaults, then a file, then the environment, then the command
-//! line, of which the later wins.
+//! The sources of the settings of `plimsoll serve`: defaults, then a file, then the environment, then the command
+//! line. Later sources override earlier ones.
 //!
 //! clap declares the flags, and [`table`] joins them with variables and keys. The lower layers become arguments in
 //! front of those that were typed, so all values go through one parser. Every one of them is first parsed on its own,
@@ -40,9 +40,9 @@ use crate::{numbers::explained, surroundings::Surroundings};
 pub(crate) struct Reading {
     /// All arguments of the program.
     pub(crate) matches: ArgMatches,
-    /// For the log, as soon as there is one.
+    /// Warnings for the log.
     pub(crate) warnings: Vec<String>,
-    /// All settings as a file, if that is what was asked for.
+    /// All settings as a file, if `--print-config` asks for it.
     pub(crate) printed: Option<String>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Reading {
 pub(crate) enum ReadError {
     /// The command line is wrong, or asks for help: clap says it.
     CommandLine(clap::Error),
-    /// Something below it is wrong; one line for each.
+    /// Mistakes in the layers below, one line for each.
     Below(Vec<String>),
 }
 
@@ -120,8 +120,9 @@ fn serve(program: &Command) -> &Command {
     program.find_subcommand("serve").unwrap_or(program)
 }
 
-/// Without the rules about which flags need or exclude each other, for the flags that `is_below` names. These rules
-/// are for people at a command line. A variable that is shared with the application is no contradiction.
+/// The command without the rules about flags that need or exclude each other, for the flags that `is_below` names.
+/// These rules are for people at a command line. A variable that is shared with the application is not a
+/// contradiction.
 fn relaxed(program: Command, is_below: impl Fn(&str) -> bool) -> Command {
     program.mut_subcommand("serve", |serve| {
         serve.mut_args(|arg| {
@@ -143,7 +144,7 @@ fn is_typed(typed: &ArgMatches, id: &str) -> bool {
     typed.value_source(id) == Some(ValueSource::CommandLine)
 }
 
-/// Which settings file is to be read.
+/// The settings file to read.
 enum Wanted {
     None,
     Named(PathBuf),
@@ -151,7 +152,7 @@ enum Wanted {
     Usual,
 }
 
-/// What was typed counts before the layers, and these one after the other.
+/// The chosen settings file: the command line counts before the layers, and these one after the other.
 fn wanted_file(typed: &ArgMatches, layers: [&Layer; 2]) -> Wanted {
     if let Some(path) = typed.get_one::<PathBuf>("config_path") {
         return Wanted::Named(path.clone());

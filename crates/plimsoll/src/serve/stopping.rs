@@ -1,4 +1,4 @@
-//! When and how `plimsoll serve` stops: signals, and the flags about how long it may take.
+//! The end of `plimsoll serve`: signals, and the flags about the time limits.
 
 use std::{
     io::{self, Read},
@@ -13,22 +13,22 @@ use tokio::{
     sync::oneshot,
 };
 
-/// The longest that clients get to say goodbye. They hear of the end within milliseconds, and who has not answered
-/// after two seconds will not; with the rest it stays under three seconds, which process supervisors and the
-/// Action Cable conformance suite allow.
+/// The longest time for clients to close their connections. They learn of the end within milliseconds, and a client
+/// that has not answered after two seconds will not. The whole stop stays under three seconds, which process
+/// supervisors and the Action Cable conformance suite allow.
 const MAX_DRAIN: Duration = Duration::from_secs(2);
 
-/// How long stopping may take.
+/// The time limits of stopping.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Stopping")]
 #[group(id = "stopping")]
 pub(super) struct StoppingOptions {
-    /// Seconds that stopping may take at the most. Clients get two of them to leave; the rest is for calls to the
-    /// application that are still under way, and for those that tell it of the clients' end.
+    /// Time limit for stopping, in seconds. Clients get two seconds to leave; the rest is for calls to the
+    /// application in progress, and for Disconnect calls.
     #[arg(long, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     shutdown_timeout: u64,
-    /// Seconds between the signal and the beginning of the stop, in which everything is served and only --ready_path
-    /// says that no new clients should be sent.
+    /// Seconds between the signal and the beginning of the stop. In this time the server works as usual, but
+    /// --ready_path answers 503, so that a load balancer sends no new clients.
     #[arg(long, default_value_t = 0, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=3600))]
     shutdown_delay: u64,
     /// Stop when standard input ends: a parent process that dies takes its server with it.
@@ -36,18 +36,18 @@ pub(super) struct StoppingOptions {
     exit_with_stdin: bool,
 }
 
-/// What the process is told from outside.
+/// The orders to the process from outside.
 pub(super) struct Orders {
-    /// To stop, and why.
+    /// The order to stop, with its reason.
     pub(super) stop: oneshot::Receiver<&'static str>,
-    /// To end at once: a second signal.
+    /// The order to end at once: a second signal.
     pub(super) end: oneshot::Receiver<&'static str>,
 }
 
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
-    /// Told at the end of standard input, if that is a reason to stop.
+    /// Receives the end of standard input, if that is a reason to stop.
     stdin: Option<oneshot::Receiver<()>>,
 }
 

@@ -54,7 +54,7 @@ impl Basis {
         self.is_drawable
     }
 
-    /// Where scripts write with `console`.
+    /// The output of scripts' `console`.
     pub(crate) fn console(&self) -> &Console {
         &self.console
     }
@@ -64,13 +64,13 @@ impl Basis {
         &self.redaction
     }
 
-    /// The style of what goes to `output`.
+    /// The style of text for `output`.
     pub(crate) fn style(&self, output: &impl io::IsTerminal) -> Style {
         style(output, self.no_color)
     }
 }
 
-/// The style of what goes to `output`.
+/// The style of text for `output`.
 pub(crate) fn style(output: &impl io::IsTerminal, no_color: bool) -> Style {
     let style = terminal::style(output);
     Style {

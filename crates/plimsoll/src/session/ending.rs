@@ -1,4 +1,4 @@
-//! The end of a load test: who may end it early, and what counts beside the test's own verdict.
+//! The end of a load test: orders that end it early, and problems besides the test's own verdict.
 
 use std::time::Duration;
 
@@ -12,22 +12,22 @@ use crate::{
     signals::Signals,
 };
 
-/// What people have to know before they believe a figure.
+/// The warning about figures of a saturated generator.
 const SATURATED: &str =
-    "the load generator was the bottleneck, so the figures of this run are not the target's alone";
+    "the load generator was the bottleneck, so the figures of this run do not describe the target alone";
 
-/// How long outputs have to write the rest after a second signal. Reason: a file takes less, and a person who has pressed
-/// Ctrl-C twice does not want to wait for a database that is away.
+/// The time for outputs to write the rest after a second signal. Reason: a file needs less, and a person who has
+/// pressed Ctrl-C twice does not want to wait for a missing database.
 const LAST_MOMENT: Duration = Duration::from_secs(1);
 
-/// Everyone who may end a run early.
+/// All sources of orders that end a run early.
 #[derive(Clone, Debug)]
 pub(crate) struct Ends {
     signals: Signals,
     orders: Orders,
 }
 
-/// The one who ended a run early.
+/// The source of the order that ended a run early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ender {
     Signal,
@@ -66,7 +66,7 @@ impl Ends {
         }
     }
 
-    /// Who ended the run, if it has been ended early.
+    /// The source of the order that ended the run, if the run ended early.
     pub(super) fn ender(&self) -> Ender {
         if self.orders.is_stopped() {
             Ender::Controller
@@ -94,7 +94,7 @@ impl Ender {
         }
     }
 
-    /// The end of a command whose run was ended early.
+    /// The failure of a command whose run was ended early.
     pub(crate) fn failure(self) -> Failure {
         let (failure, reason) = self.reason();
         failure.because(reason)
@@ -131,14 +131,14 @@ pub(super) fn ending(
     }
     match verdict {
         Ok(status) => {
-            tracing::warn!("{SATURATED}; the summary says how that is known.");
+            tracing::warn!("{SATURATED}; the summary gives the reasons.");
             Ok(status)
         }
         Err(failure) => Err(failure.in_words(|message| format!("{message}; {SATURATED}"))),
     }
 }
 
-/// The end of a command whose run could not be done.
+/// The failure of a command whose run could not be done.
 pub(crate) fn of_error(error: &RunError) -> TestFailure {
     match error {
         RunError::Metric(_) | RunError::Threshold(_) => TestFailure::InvalidOptions,

@@ -33,8 +33,8 @@ pub(crate) trait EngineTest {
         Vec::new()
     }
 
-    /// The lines before the plain progress, where `outputs` describes where samples go; `None` when the test prints reports of
-    /// its own instead.
+    /// The lines before the plain progress, where `outputs` describes the outputs of samples; `None` when the test
+    /// prints its own reports instead.
     fn progress(&self, outputs: &[String]) -> Option<String> {
         let _ = outputs;
         Some(String::new())
@@ -73,7 +73,7 @@ pub(crate) trait EngineTest {
         false
     }
 
-    /// The end of the command; what an output lost counts after it.
+    /// The end of the command. Samples that an output lost count after it.
     ///
     /// # Errors
     /// The run did not end well.
@@ -94,7 +94,7 @@ pub(crate) struct Users<S> {
 pub(crate) struct Finished<'a> {
     pub(crate) result: &'a RunResult,
     pub(crate) summary: &'a Summary,
-    /// Who ended the run, if it did not end by itself.
+    /// The source of the order that ended the run; `None` when the run ended on its own.
     pub(crate) ender: Ender,
 }
 

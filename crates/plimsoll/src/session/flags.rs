@@ -11,10 +11,11 @@ use crate::{
     watching::WatchArgs,
 };
 
-/// What comes of a run, where it goes, and what is said meanwhile.
+/// The results of a run, their places, and the output during the run.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SessionFlags {
-    /// Write all samples to an output: json=samples.json, csv=samples.csv, prometheus-rw or opentelemetry; may be given several times.
+    /// Write all samples to an output: json=samples.json, csv=samples.csv, prometheus-rw or opentelemetry; may be given
+    /// several times.
     #[arg(long, value_name = "NAME[=ARGUMENT]", help_heading = "Results")]
     pub(crate) out: Vec<String>,
     #[command(flatten, next_help_heading = "Results")]
@@ -38,10 +39,10 @@ pub(crate) struct SessionFlags {
     /// Print no colours.
     #[arg(long, help_heading = "Progress and control")]
     pub(crate) no_color: bool,
-    /// Let programs of this machine watch and control the run at this address, for example localhost:6565.
+    /// Let programs on this machine monitor and control the run at this address, for example localhost:6565.
     #[arg(long, short, value_name = "HOST:PORT", help_heading = "Progress and control")]
     pub(crate) address: Option<String>,
-    /// Wait for a signal when the run is over, so that --address goes on answering.
+    /// Keep --address open after the run, until a signal.
     #[arg(long, short, help_heading = "Progress and control")]
     pub(crate) linger: bool,
 }
@@ -60,6 +61,6 @@ impl From<Format> for shootout::Format {
 pub(crate) enum Format {
     /// For people.
     Text,
-    /// One JSON object, with everything that is known about the run.
+    /// One JSON object with all results of the run.
     Json,
 }

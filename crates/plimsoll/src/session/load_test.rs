@@ -25,7 +25,7 @@ use crate::{
 ///
 /// A [`Session`](super::Session) calls the methods in the order in which they stand here.
 pub(crate) trait LoadTest {
-    /// The result of the run, beside its summary.
+    /// The result of the run, in addition to its summary.
     type Result;
 
     /// Whether the test takes a second signal itself, and ends with the result that it has by then. Other tests have no
@@ -44,7 +44,7 @@ pub(crate) trait LoadTest {
     /// progress itself.
     fn progress(&self, outputs: &[String]) -> Option<String>;
 
-    /// Runs to the end, or until somebody ends the run.
+    /// Runs to the end, or until a person ends the run.
     ///
     /// # Errors
     /// There is no result.
@@ -61,7 +61,7 @@ pub(crate) trait LoadTest {
         false
     }
 
-    /// The end of the command; what an output lost counts after it.
+    /// The end of the command. Samples that an output lost count after it.
     ///
     /// # Errors
     /// The run did not end well.
@@ -72,7 +72,7 @@ pub(crate) trait LoadTest {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Subject<'a> {
     pub(crate) kind: Kind,
-    /// What runs, as the user named it.
+    /// The name of the test, as the user gave it.
     pub(crate) name: &'a str,
     pub(crate) plan: &'a Plan,
     pub(crate) crowd: Crowd,
@@ -82,13 +82,13 @@ pub(crate) struct Subject<'a> {
     pub(crate) link: Option<(&'a str, &'a str)>,
 }
 
-/// Everything around a run that goes on.
+/// The surroundings of a run in progress.
 pub(crate) struct Company {
     pub(crate) control: Control,
     pub(crate) ends: Ends,
-    /// Where single samples go.
+    /// The receivers of single samples.
     pub(crate) samples: Vec<SampleSender>,
-    /// Who looks at the targets, if there are any.
+    /// The readings of the watched targets; `None` without targets.
     pub(crate) sampling: Option<Arc<Sampling>>,
     pub(crate) watchers: Arc<Watchers>,
     pub(crate) screen: Arc<Screen<io::Stderr>>,
@@ -99,6 +99,6 @@ pub(crate) struct Company {
 pub(crate) struct Ended<'a, R> {
     pub(crate) result: R,
     pub(crate) summary: &'a Summary,
-    /// Who ended the run, if it did not end by itself.
+    /// The source of the order that ended the run; `None` when the run ended on its own.
     pub(crate) ender: Ender,
 }

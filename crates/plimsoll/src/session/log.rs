@@ -1,4 +1,4 @@
-//! The log of a run: what the script says with `console`, its exceptions, and what the program has to say.
+//! The log of a run: the output of the script's `console`, its exceptions, and messages of the program.
 //!
 //! The lines are k6's (`INFO[0003] hello  source=console`), and go where k6's `--log-output` says.
 
@@ -29,16 +29,16 @@ use tracing_subscriber::{
 
 use crate::screen::Screen;
 
-/// The target of what scripts say with `console`.
+/// The target of lines from scripts' `console`.
 const CONSOLE: &str = "console";
 
-/// The targets of what virtual users say: with `console`, by failing, and of their steps.
+/// The targets of lines about virtual users: their `console`, failures and steps.
 const OF_USERS: [&str; 4] = [CONSOLE, "script", "cable", "scenario"];
 
-/// The column at which k6 writes what follows a message.
+/// The column at which k6 writes the fields after a message.
 const MESSAGE_WIDTH: usize = 44;
 
-/// How log lines are written.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
     /// For people: level, seconds since the start, message.
@@ -50,7 +50,7 @@ pub(crate) enum LogFormat {
     Raw,
 }
 
-/// Where log lines go.
+/// The output of log lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum LogOutput {
     #[default]
@@ -70,11 +70,11 @@ impl FromStr for LogOutput {
                 "stderr" => Ok(Self::Stderr),
                 "stdout" => Ok(Self::Stdout),
                 "none" => Ok(Self::None),
-                "loki" => Err(format!("there is no log output to Loki here; {expected}")),
+                "loki" => Err(format!("log output to Loki is not supported; {expected}")),
                 _ => Err(expected.to_owned()),
             },
             Some(("file", path)) if !path.is_empty() => Ok(Self::File(path.into())),
-            Some(("loki", _)) => Err(format!("there is no log output to Loki here; {expected}")),
+            Some(("loki", _)) => Err(format!("log output to Loki is not supported; {expected}")),
             Some(_) => Err(expected.to_owned()),
         }
     }
@@ -114,12 +114,12 @@ pub(super) struct Log<'a> {
     pub(super) redaction: Redaction,
 }
 
-/// What scripts say with `console`, which may go elsewhere than the rest.
+/// The output of scripts' `console`, which may differ from that of other lines.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Console(Arc<OnceLock<Sink>>);
 
 impl Console {
-    /// From now on its lines go to this file (`--console-output`).
+    /// Writes further lines to this file (`--console-output`).
     pub(crate) fn redirect(&self, path: &Path) -> io::Result<()> {
         let file = open(path)?;
         self.0.get_or_init(|| file);
@@ -177,20 +177,20 @@ fn open(path: &Path) -> io::Result<Sink> {
     Ok(Sink::File(Mutex::new(file)))
 }
 
-/// By target.
+/// The sinks by target.
 struct Sinks {
     log: Sink,
     console: Console,
     hides_users: bool,
 }
 
-/// Where hidden lines go.
+/// The sink of hidden lines.
 static NOWHERE: Sink = Sink::None;
 
 #[derive(Debug)]
 enum Sink {
     Screen(Arc<Screen<io::Stderr>>),
-    /// Which may be the same terminal as the screen.
+    /// Standard output, which may be the same terminal as the screen.
     Stdout(Arc<Screen<io::Stderr>>),
     File(Mutex<File>),
     None,
@@ -238,11 +238,12 @@ impl Write for &Sink {
     }
 }
 
-/// Says once that the log has gaps. The library would say it of every line, and panic if standard error failed, too.
+/// Reports once that the log has gaps. The library would report it for every line, and panic if standard error
+/// failed, too.
 fn complain(error: &io::Error) {
     static SAID: Once = Once::new();
     SAID.call_once(|| {
-        // If stderr is closed there is nobody to tell.
+        // A closed stderr has no reader, so the error is ignored.
         let _nobody_reads = writeln!(io::stderr(), "error: cannot write the log: {error}");
     });
 }

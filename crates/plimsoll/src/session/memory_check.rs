@@ -13,9 +13,9 @@ use crate::exit::{Failure, TestFailure};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crowd {
     pub(crate) kind: UserKind,
-    /// Those that exist from the start.
+    /// The number of users that exist from the start.
     pub(crate) n_planned: u64,
-    /// The most that there may be.
+    /// The largest number of users.
     pub(crate) n_most: u64,
 }
 
@@ -33,7 +33,7 @@ impl Crowd {
 /// The flag that switches it off.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct MemoryFlags {
-    /// Start even when the virtual users need more memory than this machine has left.
+    /// Start even if the virtual users need more memory than is available.
     #[arg(long)]
     no_memory_check: bool,
 }
@@ -64,10 +64,10 @@ fn judge(planned: &Fit, most: &Fit, is_switched_off: bool) -> Result<Option<Stri
         )),
         (Fit::Not(need), _) => Ok(Some(format!("{need}; the system may end this process"))),
         (_, Fit::Not(need)) => Ok(Some(format!(
-            "if all virtual users that the options allow are needed at once, they do not fit: {need}"
+            "if the run needs all virtual users that the options allow, the memory is not enough: {need}"
         ))),
         (Fit::Narrow(need), _) | (_, Fit::Narrow(need)) => Ok(Some(format!(
-            "{need}; responses and the script's own data come on top"
+            "{need}; responses and the script's own data need memory in addition"
         ))),
         (Fit::Well, Fit::Well) => Ok(None),
     }
@@ -102,7 +102,8 @@ mod tests {
             12_000,
             false,
             &expect![
-                "starts, and warns: 12000 virtual users need about 1.8 GB of memory (150.0 KB each), and 2.0 GB are available; responses and the script's own data come on top"
+                "starts, and warns: 12000 virtual users need about 1.8 GB of memory (150.0 KB each), and 2.0 GB are \
+                 available; responses and the script's own data need memory in addition"
             ],
         );
         check(
@@ -126,7 +127,9 @@ mod tests {
             1_000_000,
             false,
             &expect![
-                "starts, and warns: if all virtual users that the options allow are needed at once, they do not fit: 1000000 virtual users need about 150.0 GB of memory (150.0 KB each), and 2.0 GB are available"
+                "starts, and warns: if the run needs all virtual users that the options allow, the memory is not \
+                 enough: 1000000 virtual users need about 150.0 GB of memory (150.0 KB each), and 2.0 GB are \
+                 available"
             ],
         );
     }

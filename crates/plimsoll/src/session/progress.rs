@@ -1,5 +1,5 @@
-//! What `plimsoll run` says while it runs: on a terminal one line per scenario and the figures so far, drawn anew
-//! each second; elsewhere a line now and then.
+//! The progress of `plimsoll run`: on a terminal one line per scenario and the current figures, redrawn each second;
+//! elsewhere a line at intervals.
 
 use std::{io::Write, sync::Arc, time::Duration};
 
@@ -15,10 +15,10 @@ mod scenarios;
 use self::figures::Figures;
 pub(crate) use self::header::header;
 
-/// Where nobody watches a terminal, a line this often is enough.
+/// The interval between lines when the output is not a terminal.
 const QUIET_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Metrics on the screen at the most: more than one can watch.
+/// The largest number of metrics on the screen. Reason: people cannot follow more.
 const MOST_FIGURES: usize = 8;
 
 /// Metrics on a single line.
@@ -27,14 +27,14 @@ const BRIEF_FIGURES: usize = 3;
 /// Lines of a terminal that are left to the log.
 const LEAST_LOG_LINES: usize = 3;
 
-/// Who watches.
+/// The kind of viewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Audience {
     /// A terminal that can be drawn on.
     Terminal,
     /// A file or a pipe.
     Lines,
-    /// Nobody: `--quiet`.
+    /// No progress: `--quiet`.
     Nobody,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Display<W> {
     audience: Audience,
     figures: Figures,
     next_line: Duration,
-    /// It shows more than a few lines, in their place.
+    /// The view, which replaces the lines; `None` without a view.
     live: Option<Live>,
 }
 
@@ -60,7 +60,7 @@ impl<W: Write> Display<W> {
         }
     }
 
-    /// The same with a view in place of the few lines.
+    /// The progress with a view in place of the lines.
     pub(super) fn with_view(self, live: Option<Live>) -> Self {
         Self { live, ..self }
     }
@@ -70,18 +70,18 @@ impl<W: Write> Display<W> {
         self.live.is_some()
     }
 
-    /// What comes before the first iteration.
+    /// Prints the header before the first iteration.
     pub(super) fn begin(&self, header: &str, n_vus: u64) {
         if self.audience == Audience::Nobody {
             return;
         }
         self.screen.print(header);
         if self.audience == Audience::Terminal && self.live.is_none() {
-            self.screen.draw(format!("making {n_vus} VUs …\n"));
+            self.screen.draw(format!("creating {n_vus} VUs …\n"));
         }
     }
 
-    /// Shows the state of the run. The size is the terminal's, which may change while the run goes on.
+    /// Shows the state of the run. The size is that of the terminal, which may change during the run.
     pub(super) fn show(&mut self, progress: &run::Progress<'_>, (n_columns, n_lines): (usize, usize)) {
         if let Some(live) = &self.live {
             return live.observe(progress);

@@ -1,4 +1,4 @@
-//! The REST interface of a run (k6's `--address`): what it is doing, and orders to pause, resume, scale and stop.
+//! The REST interface of a run (k6's `--address`): its state, and orders to pause, resume, scale and stop.
 //!
 //! Only for this machine: it listens on loopback addresses, answers nothing that comes under another host name, and
 //! takes orders as JSON only, so that no web page can give them.
@@ -25,7 +25,7 @@ mod snapshot;
 use self::answers::{Answer, Question};
 pub(super) use self::{orders::Orders, snapshot::Snapshot};
 
-/// Where k6's interface is, and where our own commands look for it.
+/// The default address of k6's interface, where our own commands look for it.
 pub(crate) const USUAL_ADDRESS: &str = "localhost:6565";
 
 /// The longest body. An order has about a hundred bytes.
@@ -39,8 +39,8 @@ pub(super) enum RestError {
     Address { address: String, source: io::Error },
     /// Others could reach it.
     #[error(
-        "--address {address}: {found} is reachable from other machines, and whoever reaches the interface controls the \
-         run; expected a loopback address, for example {USUAL_ADDRESS}"
+        "--address {address}: {found} is reachable from other machines, but every client of the interface can \
+         control the run; expected a loopback address, for example {USUAL_ADDRESS}"
     )]
     NotLoopback { address: String, found: SocketAddr },
     /// The port is taken.
@@ -62,7 +62,7 @@ struct State {
 
 impl State {
     fn snapshot(&self) -> MutexGuard<'_, Snapshot> {
-        // A panic while somebody wrote leaves at worst a second that is half new.
+        // A panic during a write leaves at worst a second that is half new.
         self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -104,7 +104,7 @@ impl Rest {
         Reporter(Arc::clone(&self.state))
     }
 
-    /// Answers for ever. To be polled on a `LocalSet`.
+    /// Answers forever. To be polled on a `LocalSet`.
     pub(super) async fn serve(self) -> Infallible {
         let Self { listener, state } = self;
         accept(listener, |stream| converse(stream, Arc::clone(&state))).await
@@ -176,13 +176,13 @@ mod tests {
             ("127.8.8.8:0", "127.8.8.8"),
             (
                 "0.0.0.0:6565",
-                "--address 0.0.0.0:6565: 0.0.0.0:6565 is reachable from other machines, and whoever reaches the \
-                 interface controls the run; expected a loopback address, for example localhost:6565",
+                "--address 0.0.0.0:6565: 0.0.0.0:6565 is reachable from other machines, but every client of the \
+                 interface can control the run; expected a loopback address, for example localhost:6565",
             ),
             (
                 "10.0.0.1:6565",
-                "--address 10.0.0.1:6565: 10.0.0.1:6565 is reachable from other machines, and whoever reaches the \
-                 interface controls the run; expected a loopback address, for example localhost:6565",
+                "--address 10.0.0.1:6565: 10.0.0.1:6565 is reachable from other machines, but every client of the \
+                 interface can control the run; expected a loopback address, for example localhost:6565",
             ),
             (
                 "6565",

@@ -48,12 +48,12 @@ impl Watchers {
         self.has_view
     }
 
-    /// Whether anybody may look during this run.
+    /// Whether the run has a view or a page.
     pub(crate) fn may_look(&self) -> bool {
         self.has_view || self.page.is_some() || self.reporter.is_some()
     }
 
-    /// Whether anybody looks now.
+    /// Whether a viewer looks at the moment.
     pub(crate) fn is_looking(&self) -> bool {
         self.has_view || self.reporter.is_some() || self.page.as_ref().is_some_and(LivePage::has_tabs)
     }
@@ -88,7 +88,7 @@ impl Watchers {
     }
 
     fn with_display<T>(&self, change: impl FnOnce(&mut Option<Display<io::Stderr>>) -> T) -> T {
-        // A panic while somebody wrote leaves at worst a second that is half drawn.
+        // A panic during a write leaves at worst a second that is half drawn.
         change(&mut self.display.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::question::Search;
 use crate::runs;
 
-/// Runs of one page. Reason: nobody reads on, and a filter finds what is older.
+/// The largest number of runs on one page. Reason: readers stop there, and a filter finds older runs.
 const MOST_LISTED: u32 = 500;
 
 /// What the page shows.

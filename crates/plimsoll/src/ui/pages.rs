@@ -26,15 +26,15 @@ pub(super) struct Page {
 /// Why a report cannot be shown.
 #[derive(Debug, thiserror::Error)]
 enum NoReport {
-    #[error("there is no run `{0}` any more; the list shows those that there are")]
+    #[error("there is no run `{0}` any more; the list shows the existing runs")]
     Gone(String),
     #[error(transparent)]
     History(#[from] HistoryError),
     #[error("the summary of run {id} cannot be read: {reason}")]
     Unreadable { id: String, reason: String },
-    #[error("run {0} is a search of plimsoll line, which has nothing to compare; open it in the list")]
+    #[error("run {0} is a search of plimsoll line, which cannot be compared; open it in the list")]
     Search(String),
-    #[error("a comparison takes 2 to {MOST_RUNS} runs, and {0} were chosen; choose them in the list")]
+    #[error("a comparison needs 2 to {MOST_RUNS} runs, but {0} were chosen; choose them in the list")]
     Count(usize),
 }
 

@@ -28,7 +28,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 const HTML_TYPE: &str = "text/html; charset=utf-8";
 const TEXT_TYPE: &str = "text/plain; charset=utf-8";
 
-/// Serves for ever. To be polled on a `LocalSet`.
+/// Serves forever. To be polled on a `LocalSet`.
 pub(super) async fn serve(listener: TcpListener, site: Arc<Site>) {
     accept(listener, |stream| converse(stream, Arc::clone(&site))).await;
 }
@@ -44,17 +44,20 @@ async fn converse(stream: TcpStream, site: Arc<Site>) {
 
 async fn respond(request: &Request<Incoming>, site: Arc<Site>) -> Response<Full<Bytes>> {
     if !Origin::of(request.headers()).is_local(site.address) {
-        return refusal(StatusCode::FORBIDDEN, "only this machine may ask\n");
+        return refusal(StatusCode::FORBIDDEN, "only this machine may open this page\n");
     }
     let uri = request.uri();
     let Some(page) = within(uri.path(), &site.secret) else {
         return refusal(
             StatusCode::NOT_FOUND,
-            "the page has a longer address, which `plimsoll ui` printed\n",
+            "this is not the whole address of the page; use the one that `plimsoll ui` printed\n",
         );
     };
     if ![Method::GET, Method::HEAD].contains(request.method()) {
-        return refusal(StatusCode::METHOD_NOT_ALLOWED, "nothing can be changed here\n");
+        return refusal(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "this page only accepts GET requests\n",
+        );
     }
     match page {
         "page.js" => found("text/javascript; charset=utf-8", SCRIPT),

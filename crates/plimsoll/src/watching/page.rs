@@ -25,7 +25,7 @@ pub(super) struct Page {
 
 impl Page {
     pub(super) fn open(url: &str) -> Result<Self, String> {
-        let url = Url::parse(url).map_err(|error| format!("it is no URL: {error}"))?;
+        let url = Url::parse(url).map_err(|error| format!("it is not a URL: {error}"))?;
         let tls = Tls::new(TlsOptions::default()).map_err(|error| error.to_string())?;
         let settings = Settings {
             max_body_bytes: MAX_PAGE_BYTES,

@@ -73,7 +73,7 @@ pub enum CommandError {
     #[error("the command is {0}, not a JSON object")]
     NotAnObject(JsonKind),
     /// The envelope has a duplicate field, or `command` is not a string. The connection cannot go on.
-    #[error("the command has a field twice or of a wrong type: {0}")]
+    #[error("the command has a duplicate field or a field of a wrong type: {0}")]
     WrongFields(serde_json::Error),
     /// An unknown command. It is counted and ignored; the connection goes on.
     #[error("unknown command {0:?}")]
@@ -412,7 +412,10 @@ mod tests {
             r#"{"command":"pong","command":"pong"}"#,
             r#"{"command":"pong","data":1,"data":1}"#,
         ] {
-            check(frame, Err("the command has a field twice or of a wrong type: "));
+            check(
+                frame,
+                Err("the command has a duplicate field or a field of a wrong type: "),
+            );
         }
         check("{}", Err(r#"unknown command """#));
         check(

@@ -43,7 +43,7 @@ pub enum TokenError {
     #[error("the token has expired")]
     Expired,
     /// The key is not in the set. A newer set may have it.
-    #[error("the token is signed with a key that is not known")]
+    #[error("the token is signed with an unknown key")]
     UnknownKey,
     /// Not a token, signed with a wrong key, or not valid yet.
     #[error("the token is not valid: {0}")]
@@ -97,7 +97,7 @@ impl Claims {
             return Err(TokenError::Expired);
         }
         if self.nbf.is_some_and(|start| start > now) {
-            return Err(TokenError::Invalid("its time has not come yet".to_owned()));
+            return Err(TokenError::Invalid("it is not valid yet".to_owned()));
         }
         match self.ext {
             Some(serde_json::Value::String(identifiers)) => Ok(identifiers),

@@ -31,7 +31,7 @@ pub(crate) enum ConnectionError {
     Silent(Duration),
     #[error("read the answer of Redis: {0}")]
     Reply(#[from] ReplyError),
-    #[error("Redis refuses: {0}")]
+    #[error("Redis refused the command: {0}")]
     Refused(String),
 }
 

@@ -148,7 +148,7 @@ impl<S: Sink> Consumer<S> {
             if !claimed.entries.is_empty() {
                 tracing::info!(
                     n_messages = claimed.entries.len(),
-                    "Messages of a node that is gone are taken over."
+                    "Taking over the messages of a node that is gone."
                 );
             }
             self.process(connection, &claimed.entries).await?;

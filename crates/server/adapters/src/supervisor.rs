@@ -53,7 +53,7 @@ impl Link {
 
     /// Reports that the session works.
     pub(crate) fn is_up(&mut self) {
-        tracing::info!("Broadcasts are taken from {}.", self.name);
+        tracing::info!("Receiving broadcasts from {}.", self.name);
         self.status.up();
         self.is_reported_down = false;
         self.up_since = Some(Instant::now());
@@ -76,7 +76,7 @@ impl Link {
             tracing::debug!(%error, "No broadcasts from {} yet.", self.name);
         } else {
             tracing::warn!(
-                "No broadcasts from {}: {error}. Trying until it is back.",
+                "No broadcasts from {}: {error}. Trying again until it is back.",
                 self.name
             );
             self.is_reported_down = true;

@@ -22,7 +22,7 @@ pub struct Target {
 pub enum TargetError {
     /// Several servers.
     #[error(
-        "Redis Cluster (several URLs) is not supported yet; expected one, such as redis://localhost:6379"
+        "Redis Cluster (several URLs) is not supported yet; expected one URL, such as redis://localhost:6379"
     )]
     Cluster,
     /// Discovery of the primary through sentinels is not supported.

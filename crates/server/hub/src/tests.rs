@@ -163,7 +163,7 @@ fn a_session_that_does_not_read_is_reported_and_left_out() {
     let (_, outbox) = hub.get_mut(slow).expect("exists");
     outbox
         .flush(|_| Err(std::io::ErrorKind::WouldBlock.into()))
-        .expect("blocked is no error");
+        .expect("blocked is not an error");
     drain(&mut hub, quick);
 
     let published = publish(&mut hub, "all", "6");
@@ -187,7 +187,7 @@ fn only_sessions_that_take_bytes_are_visited() {
     let (_, outbox) = hub.get_mut(blocked).expect("exists");
     outbox
         .flush(|_| Err(std::io::ErrorKind::WouldBlock.into()))
-        .expect("blocked is no error");
+        .expect("blocked is not an error");
     publish(&mut hub, "all", "1");
     let mut portion = Portion::default();
     hub.next_portion(10, &mut portion);

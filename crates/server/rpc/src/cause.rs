@@ -56,8 +56,8 @@ fn hint(cause: Cause<'_>) -> Option<&'static str> {
     if let Some(error) = cause.downcast_ref::<h2::Error>() {
         let speaks_otherwise = !error.is_remote() && error.reason().is_some_and(is_garbage);
         return speaks_otherwise.then_some(
-            "this is not gRPC; for an application over HTTP, --rpc_host begins with http://, and for one with \
-             TLS, --rpc_enable_tls is needed",
+            "the answer is not gRPC; for an application over HTTP, --rpc_host must begin with http://, and an \
+             application with TLS needs --rpc_enable_tls",
         );
     }
     let error = cause.downcast_ref::<hyper::Error>()?;
@@ -65,8 +65,8 @@ fn hint(cause: Cause<'_>) -> Option<&'static str> {
     let is_unexpected = error.source().is_none()
         && !(error.is_incomplete_message() || error.is_canceled() || error.is_closed() || error.is_timeout());
     (error.is_parse() || is_unexpected).then_some(
-        "this is not HTTP/1.1; for a gRPC application, --rpc_host is host:port without http://, and for one with \
-         TLS, it begins with https://",
+        "the answer is not HTTP/1.1; for a gRPC application, --rpc_host must be host:port without http://, and for \
+         an application with TLS it must begin with https://",
     )
 }
 
@@ -78,7 +78,7 @@ fn tls_hint(error: &rustls::Error) -> Option<&'static str> {
     use rustls::{CertificateError as Certificate, Error};
     Some(match error {
         Error::InvalidMessage(_) => {
-            "the application does not speak TLS on this port; leave out --rpc_enable_tls, or use http://"
+            "the application does not speak TLS on this port; remove --rpc_enable_tls, or use http://"
         }
         Error::InvalidCertificate(Certificate::UnknownIssuer | Certificate::BadSignature) => {
             "name the certificate authority that made the application's certificate with --rpc_tls_root_ca"
@@ -126,8 +126,8 @@ mod tests {
         );
         check(
             &with_source("x", h2::Error::from(h2::Reason::FRAME_SIZE_ERROR)),
-            "x: protocol error: frame with invalid size. Hint: this is not gRPC; for an application over HTTP, \
-             --rpc_host begins with http://, and for one with TLS, --rpc_enable_tls is needed",
+            "x: protocol error: frame with invalid size. Hint: the answer is not gRPC; for an application over HTTP, \
+             --rpc_host must begin with http://, and an application with TLS needs --rpc_enable_tls",
         );
     }
 

@@ -23,7 +23,7 @@ pub enum HostsError {
         scheme: String,
     },
     /// The host, the port, or both are missing.
-    #[error("{text:?} is no host and port; an example is localhost:50051")]
+    #[error("{text:?} is not a host and port; expected something like localhost:50051")]
     Address {
         /// The wrong part, without user and password.
         text: String,
@@ -105,23 +105,23 @@ mod tests {
     fn what_is_wrong_is_named() {
         check(
             "localhost",
-            Err(r#""localhost" is no host and port; an example is localhost:50051"#),
+            Err(r#""localhost" is not a host and port; expected something like localhost:50051"#),
         );
         check(
             "grpc-list://a:1,b",
-            Err(r#""b" is no host and port; an example is localhost:50051"#),
+            Err(r#""b" is not a host and port; expected something like localhost:50051"#),
         );
         check(
             "grpc-list://a:1,me:pass@b:2",
-            Err(r#""***@b:2" is no host and port; an example is localhost:50051"#),
+            Err(r#""***@b:2" is not a host and port; expected something like localhost:50051"#),
         );
         check(
             ":50051",
-            Err(r#"":50051" is no host and port; an example is localhost:50051"#),
+            Err(r#"":50051" is not a host and port; expected something like localhost:50051"#),
         );
         check(
             "",
-            Err(r#""" is no host and port; an example is localhost:50051"#),
+            Err(r#""" is not a host and port; expected something like localhost:50051"#),
         );
         check(
             "grpc://a:1",

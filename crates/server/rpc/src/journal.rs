@@ -31,8 +31,8 @@ const MIN_SILENT_CALLS: u32 = 2;
 const SILENCE_COUNTS: Duration = Duration::from_secs(30);
 
 /// Advice for a peer that only closes connections. Known causes have their own advice.
-const NEVER_ANSWERED: &str = ". Hint: nothing was ever answered there; if the application expects TLS, --rpc_enable_tls \
-    is needed for gRPC, and https:// for HTTP";
+const NEVER_ANSWERED: &str = ". Hint: the application has never answered; if it expects TLS, use --rpc_enable_tls \
+    for gRPC, or https:// for HTTP";
 
 /// The journal. Cheap to clone; all clones are the same journal.
 #[derive(Clone)]
@@ -143,7 +143,7 @@ impl Journal {
         if state.away_since.is_none() {
             state.away_since = Some(now);
             tracing::warn!(
-                "The application at {} takes calls and answers none, for {seconds} s now; the server is not ready \
+                "The application at {} has accepted calls but answered none for {seconds} s; the server is not ready \
                  until the next answer.",
                 self.application
             );
@@ -376,9 +376,7 @@ mod tests {
         }
         let said = log.take();
         assert_eq!(said.len(), 4, "{said:?}");
-        assert!(
-            said[0].ends_with("answers none, for 6 s now; the server is not ready until the next answer.")
-        );
+        assert!(said[0].ends_with("answered none for 6 s; the server is not ready until the next answer."));
     }
 
     #[tokio::test(start_paused = true)]

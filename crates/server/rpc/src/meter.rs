@@ -31,7 +31,8 @@ impl Meter {
             let histogram = |status| {
                 registry.histogram(
                     "rpc_call_duration_seconds",
-                    "Time of calls to the application, from the session's wish to the result, with waiting and retries",
+                    "Duration of calls to the application, from the request of the session to the result, with \
+                     waiting and retries",
                     &[("command", method.http_segment()), ("status", status)],
                 )
             };
@@ -42,9 +43,9 @@ impl Meter {
         };
         Self {
             calls: registry.counter("rpc_call_total", "Attempts of calls to the application"),
-            retries: registry.counter("rpc_retries_total", "Attempts after a failed one"),
+            retries: registry.counter("rpc_retries_total", "Attempts that repeat a failed attempt"),
             errors: registry.counter("rpc_error_total", "Calls without a usable reply"),
-            timeouts: registry.counter("rpc_timeout_total", "Calls that ended because time was up"),
+            timeouts: registry.counter("rpc_timeout_total", "Calls that ended because of a time limit"),
             canceled: registry.counter("rpc_canceled_total", "Calls that the application's side canceled"),
             durations: Method::ALL.map(durations),
             dependency: registry.dependency("rpc"),

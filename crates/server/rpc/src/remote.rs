@@ -144,8 +144,8 @@ impl Remote {
             calls.call(origin, patience, message, translate).await
         };
         self.background.spawn(call).await.unwrap_or_else(|error| {
-            tracing::error!("A call to the application was given up: {error}.");
-            Err("the call was given up".into())
+            tracing::error!("Gave up a call to the application: {error}.");
+            Err("the server gave up the call".into())
         })
     }
 }

@@ -126,7 +126,7 @@ impl Rules {
 
     fn too_busy(&self) -> Status {
         Status::deadline_exceeded(format!(
-            "no turn within {} ms, because the application is busy with {} calls and {} wait",
+            "no free slot within {} ms: the application is busy with {} calls, and {} more wait",
             self.timeout.as_millis(),
             self.limiter.limit(),
             self.limiter.n_waiting(),
@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(error.code(), Code::DeadlineExceeded);
         assert_eq!(
             error.message(),
-            "no turn within 3000 ms, because the application is busy with 1 calls and 1 wait"
+            "no free slot within 3000 ms: the application is busy with 1 calls, and 1 more wait"
         );
         assert_eq!(unlimited.ok(), Some(60));
     }

@@ -15,7 +15,7 @@ pub enum StartError {
     Trust(#[from] TrustError),
     /// The secret does not fit into a header.
     #[error(
-        "the secret for the application has characters that no HTTP header can have; use letters and digits"
+        "the secret for the application has characters that HTTP headers cannot have; use letters and digits"
     )]
     Secret,
 }

@@ -26,7 +26,7 @@ pub enum TargetError {
     #[error(transparent)]
     Hosts(#[from] HostsError),
     /// An `http(s)` URL that cannot be used.
-    #[error("{text:?} {reason}; an example is http://localhost:3000/_anycable")]
+    #[error("{text:?} {reason}; expected something like http://localhost:3000/_anycable")]
     Url {
         /// The URL without its user and password.
         text: String,
@@ -75,15 +75,17 @@ fn base_url(text: &str) -> Result<BaseUrl, TargetError> {
     };
     if matches!(plimsoll_redacted::url(text), Cow::Owned(_)) {
         return Err(wrong(
-            "has a user name, which is not sent; a secret is given with --http_rpc_secret",
+            "has a user name, which is not sent; use --http_rpc_secret for a secret",
         ));
     }
-    let url: Uri = text.parse().map_err(|_| wrong("is no URL"))?;
+    let url: Uri = text.parse().map_err(|_| wrong("is not a URL"))?;
     if url.host().is_none_or(str::is_empty) {
         return Err(wrong("has no host"));
     }
     if url.query().is_some() {
-        return Err(wrong("has a query, but the calls' names are put at its end"));
+        return Err(wrong(
+            "has a query, but the names of calls are appended to the URL",
+        ));
     }
     Ok(BaseUrl(text.trim_end_matches('/').to_owned()))
 }
@@ -122,20 +124,20 @@ mod tests {
 
     #[test]
     fn a_url_that_cannot_be_used_is_refused_with_an_example() {
-        const EXAMPLE: &str = "; an example is http://localhost:3000/_anycable";
+        const EXAMPLE: &str = "; expected something like http://localhost:3000/_anycable";
         for (text, reason) in [
-            ("http://", r#""http://" is no URL"#),
+            ("http://", r#""http://" is not a URL"#),
             (
                 "http://me:pass@host/",
-                r#""http://***@host/" has a user name, which is not sent; a secret is given with --http_rpc_secret"#,
+                r#""http://***@host/" has a user name, which is not sent; use --http_rpc_secret for a secret"#,
             ),
             (
                 "http://me:pa/ss@host:x/",
-                r#""http://***@host:x/" has a user name, which is not sent; a secret is given with --http_rpc_secret"#,
+                r#""http://***@host:x/" has a user name, which is not sent; use --http_rpc_secret for a secret"#,
             ),
             (
                 "https://host/?a=1",
-                r#""https://host/?a=1" has a query, but the calls' names are put at its end"#,
+                r#""https://host/?a=1" has a query, but the names of calls are appended to the URL"#,
             ),
         ] {
             check(text, Err(&format!("{reason}{EXAMPLE}")));

@@ -23,7 +23,7 @@ pub enum Trust {
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
     /// The file of authorities cannot be read.
-    #[error("--rpc_tls_root_ca: cannot read {path:?}: {error}; it is a file in PEM, or the PEM text itself")]
+    #[error("--rpc_tls_root_ca: cannot read {path:?}: {error}; expected a PEM file, or the PEM text itself")]
     Read {
         /// Its path.
         path: PathBuf,
@@ -31,7 +31,7 @@ pub enum TrustError {
         error: io::Error,
     },
     /// The text is not PEM, or has no valid certificate.
-    #[error("--rpc_tls_root_ca: {0}; expected is PEM that begins with -----BEGIN CERTIFICATE-----")]
+    #[error("--rpc_tls_root_ca: {0}; expected PEM that begins with -----BEGIN CERTIFICATE-----")]
     Pem(#[from] NoCertificate),
     /// The system has no list of authorities.
     #[error("{0} or name a file with --rpc_tls_root_ca")]

@@ -56,13 +56,13 @@ impl Census {
         let streams = Arc::clone(&census);
         registry.gauge_fn(
             "broadcast_streams_num",
-            "Different streams that sessions hear",
+            "Distinct streams that sessions listen to",
             move || streams.streams.total(),
         );
         let identifiers = Arc::clone(&census);
         registry.gauge_fn(
             "clients_uniq_num",
-            "Different identifiers that the application gave to sessions",
+            "Distinct identifiers that the application gave to sessions",
             move || identifiers.identifiers.total(),
         );
         census

@@ -52,7 +52,7 @@ impl NotACommand {
         match self {
             Self::NotJson => "Command is not JSON".into(),
             Self::Json(kind) => format!("Command is {kind}, not a JSON object").into(),
-            Self::WrongFields => "Command has a field twice or of a wrong type".into(),
+            Self::WrongFields => "Command has a duplicate field or a field of a wrong type".into(),
         }
     }
 }

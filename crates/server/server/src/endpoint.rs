@@ -92,7 +92,7 @@ impl Endpoint {
                     tasks.extend(request.map(Task::Cable));
                 }
                 Err(error) => {
-                    tracing::debug!(%error, "A client sent something that is no command.");
+                    tracing::debug!(%error, "A client sent something that is not a command.");
                     shard.end(id, Ending::NotACommand((&error).into()));
                 }
             },

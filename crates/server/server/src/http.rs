@@ -148,7 +148,7 @@ async fn answer(shard: &Shard, request: Request<Incoming>, from: Source) -> Answ
         return admin::answer(shard, admin, request, from.peer.ip()).await;
     }
     if purpose == Purpose::Metrics {
-        return text(StatusCode::NOT_FOUND, "Nothing is served on this path.");
+        return text(StatusCode::NOT_FOUND, "There is nothing at this path.");
     }
     if let Some(broadcasts) = &config.broadcasts
         && path == broadcasts.path
@@ -173,7 +173,7 @@ async fn answer(shard: &Shard, request: Request<Incoming>, from: Source) -> Answ
             header::ALLOW,
             "GET, HEAD",
         ),
-        _ => text(StatusCode::NOT_FOUND, "Nothing is served on this path."),
+        _ => text(StatusCode::NOT_FOUND, "There is nothing at this path."),
     }
 }
 

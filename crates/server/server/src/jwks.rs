@@ -258,7 +258,7 @@ impl Renewal {
         if is_first_failure || n_keys == 0 {
             tracing::warn!(
                 n_keys,
-                "{error}. The keys that are known stay in use; it is tried again."
+                "{error}. The known keys stay in use; the server tries again."
             );
         }
         self.known.send_modify(|known| {

@@ -53,13 +53,10 @@ impl Metrics {
         Self {
             clients: registry.gauge("clients_num", "Sessions that are open"),
             event_streams: registry.gauge("sse_clients_num", "Sessions that are event streams"),
-            client_messages: registry.counter(
-                "client_msg_total",
-                "Messages that clients sent and that could be read",
-            ),
+            client_messages: registry.counter("client_msg_total", "Readable messages from clients"),
             failed_client_messages: registry.counter(
                 "failed_client_msg_total",
-                "Messages of clients that could not be read, and violations of the protocol",
+                "Unreadable messages from clients, and protocol violations",
             ),
             received_bytes: registry.counter("data_rcvd_total", "Bytes received on sessions' connections"),
             server_messages: registry.counter(
@@ -72,36 +69,36 @@ impl Metrics {
             ),
             timed_out_server_messages: registry.counter(
                 "timeout_server_msg_total",
-                "Those of the failed messages whose client acknowledged nothing for too long",
+                "Failed messages whose client acknowledged nothing for too long",
             ),
             sent_bytes: registry.counter("data_sent_total", "Bytes sent on sessions' connections"),
             failed_auths: registry.counter("failed_auths_total", "Clients that the application refused"),
             slow_clients: registry.counter(
                 "disconnected_slow_clients_total",
-                "Sessions that ended because too much waited for them",
+                "Sessions that ended because their outbox was full",
             ),
             given_up_clients: registry.counter(
                 "disconnected_for_memory_total",
-                "Slow sessions that ended because what waits for all clients took too much memory",
+                "Slow sessions that ended because the outboxes of all clients took too much memory",
             ),
             pending_memory: registry.gauge(
                 "pending_memory_bytes",
-                "Memory of all that waits for clients and of what they have sent in part",
+                "Memory of messages that wait for clients, and of incomplete messages from clients",
             ),
             accepted_connections: registry.counter("connections_total", "Connections that were accepted"),
             refused: Refused::new(registry),
             blocked_clients: registry.gauge(
                 "blocked_clients_num",
-                "Sessions whose connection takes no more bytes at the moment",
+                "Sessions whose connection accepts no more bytes at the moment",
             ),
             blocked_tasks: registry.gauge("goroutines_num", TASKS_HELP),
             pending_bytes: registry.gauge(
                 "pending_bytes",
-                "Bytes that wait for sessions whose connection takes no more",
+                "Bytes that wait for sessions whose connection accepts no more",
             ),
             loop_lag: registry.histogram(
                 "event_loop_lag_seconds",
-                "How late a shard's timer fires: what else keeps it busy",
+                "The lateness of a shard's timer, which shows how busy the shard is",
                 &[],
             ),
         }

@@ -30,7 +30,7 @@ enum Host {
 /// A text that is not a list of origins.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{entry:?} is no host; write hosts as they stand between // and / in the page's address, for example \
+    "{entry:?} is not a host; expected the part between // and / of the page's address, for example \
      app.example.com,localhost:3000,*.example.org"
 )]
 pub struct OriginError {

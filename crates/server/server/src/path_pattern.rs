@@ -25,15 +25,16 @@ enum Segment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PathPatternError {
     /// The pattern does not begin with a slash.
-    #[error("a path begins with a slash, for example /cable")]
+    #[error("a path must begin with a slash, for example /cable")]
     NotAbsolute,
     /// A star is not last, or not alone in its segment.
     #[error(
-        "a star stands alone and last, for example /ws/*; for one segment write a placeholder, for example /{{tenant}}/cable"
+        "a star must be the last segment and stand alone, for example /ws/*; for one segment, use a placeholder, for \
+         example /{{tenant}}/cable"
     )]
     Star,
     /// Braces are unbalanced, empty, or not alone in their segment.
-    #[error("a placeholder is a whole segment with a name, for example /{{tenant}}/cable")]
+    #[error("a placeholder must be a whole segment, for example /{{tenant}}/cable")]
     Placeholder,
 }
 

@@ -47,7 +47,7 @@ impl PendingSubscriptions {
         let counted = Arc::clone(&state);
         registry.gauge_fn(
             "pending_subscriptions_num",
-            "Subscriptions that the application could not decide about and is asked for again",
+            "Subscriptions that the application could not decide about yet; the server asks again",
             move || lock(&counted).n_pending as f64,
         );
         Self {

@@ -192,19 +192,16 @@ impl Publisher {
 impl Metrics {
     fn new(registry: &Registry) -> Self {
         Self {
-            publications: registry.counter("publications_total", "Messages taken from backends."),
+            publications: registry.counter("publications_total", "Messages accepted from backends."),
             broadcasts: registry.counter(
                 "broadcast_msg_total",
                 "Messages and commands handed to the clients of this server.",
             ),
-            remote_commands: registry.counter("remote_commands_total", "Commands taken from backends."),
-            failed: registry.counter(
-                "failed_broadcast_msg_total",
-                "Payloads from backends that are not valid.",
-            ),
+            remote_commands: registry.counter("remote_commands_total", "Commands accepted from backends."),
+            failed: registry.counter("failed_broadcast_msg_total", "Invalid payloads from backends."),
             duration: registry.histogram(
                 "broadcast_duration_seconds",
-                "From taking a message to its last write on this server.",
+                "Time from accepting a message to its last write on this server.",
                 &[],
             ),
         }
@@ -231,7 +228,7 @@ mod tests {
         match &snapshot.metric(name).expect("it is registered").series[0].value {
             Value::Counter(count) => *count,
             Value::Histogram(histogram) => histogram.count(),
-            Value::Gauge(_) => panic!("{name} is no gauge"),
+            Value::Gauge(_) => panic!("{name} is not a gauge"),
         }
     }
 

@@ -119,9 +119,7 @@ async fn drain_all(
     stage.send_replace(Stage::Draining { since });
     let closed = timeout_at(drain::delivery_deadline(config, since), publisher.close());
     if closed.await.is_err() {
-        tracing::warn!(
-            "Not all broadcasts that were taken could be delivered before the server had to stop."
-        );
+        tracing::warn!("Not all accepted broadcasts could be delivered before the server had to stop.");
     }
     while drains.recv().await.is_some() {}
     stage.send_replace(Stage::Over);

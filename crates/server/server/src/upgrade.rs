@@ -242,7 +242,7 @@ impl Refusal {
     }
 
     fn foreign_origin() -> Self {
-        let text = "Pages of this origin may not connect; see --allowed_origins.".to_owned();
+        let text = "Pages of this origin are not allowed to connect; see --allowed_origins.".to_owned();
         Self::Answer {
             status: StatusCode::FORBIDDEN,
             headers: &[],
@@ -260,7 +260,7 @@ impl Refusal {
     }
 
     fn unavailable() -> Self {
-        Self::try_again("The server takes no more connections.")
+        Self::try_again("The server accepts no more connections.")
     }
 
     fn stopping() -> Self {

@@ -209,7 +209,7 @@ fn dependency_metric(dependencies: &[DependencyStatus]) -> Option<Metric> {
         .collect();
     (!series.is_empty()).then_some(Metric {
         name: DEPENDENCY_UP,
-        help: "Whether something that the server needs is there (1) or not (0)",
+        help: "Whether a dependency of the server is available (1) or not (0)",
         kind: Kind::Gauge,
         series,
     })

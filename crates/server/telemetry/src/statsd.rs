@@ -33,7 +33,7 @@ pub enum TagsFormat {
 
 /// A name that is not a tag format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("tags are written as for datadog, influxdb or graphite, not {0:?}")]
+#[error("{0:?} is not a format of tags; expected datadog, influxdb or graphite")]
 pub struct UnknownTagsFormat(String);
 
 impl FromStr for TagsFormat {
@@ -182,7 +182,9 @@ mod tests {
             ("graphite", Ok(TagsFormat::Graphite)),
             (
                 "Datadog",
-                Err(r#"tags are written as for datadog, influxdb or graphite, not "Datadog""#.to_owned()),
+                Err(
+                    r#""Datadog" is not a format of tags; expected datadog, influxdb or graphite"#.to_owned(),
+                ),
             ),
         ] {
             assert_eq!(

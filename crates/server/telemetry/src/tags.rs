@@ -10,16 +10,16 @@ pub struct Tags(Vec<(String, String)>);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TagError {
     /// A part has no colon.
-    #[error("tag {0:?} has no value; an example is env:production,region:eu")]
+    #[error("tag {0:?} has no value; expected something like env:production,region:eu")]
     NoValue(String),
     /// A name that Prometheus does not allow as a label.
     #[error(
-        "{0:?} cannot be the name of a tag: letters, digits and _ are allowed, with neither a digit nor __ in \
-         front, and not le; an example is env:production,region:eu"
+        "{0:?} is not a valid tag name; expected letters, digits and _, not beginning with a digit or __, and not \
+         le, as in env:production,region:eu"
     )]
     BadName(String),
     /// A name that occurs twice.
-    #[error("tag {0:?} is there twice; an example is env:production,region:eu")]
+    #[error("tag {0:?} is a duplicate; expected something like env:production,region:eu")]
     Repeated(String),
 }
 
@@ -87,15 +87,15 @@ mod tests {
         );
         check("env:", Ok(&[("env", "")]));
         check("_a1_B:c", Ok(&[("_a1_B", "c")]));
-        check(":c", Err("\"\" cannot be the name of a tag"));
+        check(":c", Err("\"\" is not a valid tag name"));
         check(
             "env",
-            Err("tag \"env\" has no value; an example is env:production"),
+            Err("tag \"env\" has no value; expected something like env:production"),
         );
-        check("a-b:c", Err("\"a-b\" cannot be the name of a tag"));
-        check("1a:c", Err("\"1a\" cannot"));
-        check("__a:c", Err("\"__a\" cannot"));
-        check("le:1", Err("\"le\" cannot"));
-        check("a:1,a:2", Err("tag \"a\" is there twice"));
+        check("a-b:c", Err("\"a-b\" is not a valid tag name"));
+        check("1a:c", Err("\"1a\" is not"));
+        check("__a:c", Err("\"__a\" is not"));
+        check("le:1", Err("\"le\" is not"));
+        check("a:1,a:2", Err("tag \"a\" is a duplicate"));
     }
 }

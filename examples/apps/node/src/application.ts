@@ -1,4 +1,4 @@
-// What the chat decides, without a word about gRPC: who may connect, what a subscription hears, what an action does.
+// The decisions of the chat, without gRPC: who may connect, what a subscription hears, what an action does.
 
 import type { Broadcast } from "./broadcast.js";
 import type { CommandMessage, CommandResponse, ConnectionResponse } from "./contract.js";
@@ -16,7 +16,7 @@ export class Chat {
     this.#broadcast = broadcast;
   }
 
-  /** Lets in whoever has a cookie `uid=<name>/<id>`. */
+  /** Accepts clients with a cookie `uid=<name>/<id>`. */
   connect(cookies: string, sid: string): ConnectionResponse {
     const user = signIn(cookies);
     if (!user) {

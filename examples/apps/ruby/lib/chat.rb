@@ -2,7 +2,7 @@
 
 require "json"
 
-# What the chat decides, without a word about gRPC: who may connect, what a subscription hears, what an action does.
+# The decisions of the chat, without a word about gRPC: who may connect, what a subscription hears, what an action does.
 # The hashes that it returns have the names of AnyCable's responses.
 class Chat
   User = Struct.new(:name, :id)
@@ -11,7 +11,7 @@ class Chat
     @broadcaster = broadcaster
   end
 
-  # Lets in whoever has a cookie `uid=<name>/<id>`. The identifiers come back with every later call.
+  # Accepts clients with a cookie `uid=<name>/<id>`. The identifiers come back with every later call.
   def connect(cookies, sid)
     user = sign_in(cookies)
     if user

@@ -39,7 +39,7 @@ pub(super) struct Job {
     pub(super) expected: (&'static str, usize),
 }
 
-/// A run in which everybody did everything.
+/// A run in which every user ran every step.
 pub(super) struct Done {
     pub(super) run: Finished,
     pub(super) report: Value,

@@ -1,4 +1,4 @@
-//! Names that all have one hash in a table of `rustc-hash` 2, which has no random key: what anybody can work out who knows
+//! Names that all have one hash in a table of `rustc-hash` 2, which has no random key: which an attacker can compute who knows
 //! that function.
 //!
 //! It reads 16 bytes at a time, as two numbers `x` and `y`, into a state of two numbers: `(a, b)` becomes

@@ -1,4 +1,4 @@
-//! The chat script with thousands of virtual users: memory, whether everybody got in, whether every message came, and
+//! The chat script with thousands of virtual users: memory, whether every user connected, whether every message arrived, and
 //! how late the load client was.
 
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::bench::{
 /// What the budget is for, and what must work at all.
 const VUS: [usize; 2] = [2_000, 10_000];
 
-/// So many come in a second: everybody is there before the first one leaves, up to 12,000.
+/// Arrivals per second: up to 12,000 users are all connected before the first one leaves.
 const COMING_PER_S: usize = 1_000;
 
 const PER_VU: &str = "KB per user";

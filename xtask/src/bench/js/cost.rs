@@ -16,7 +16,7 @@ use crate::bench::{
     sheet::Sheet,
 };
 
-/// Virtual users; each has one round trip under way.
+/// Virtual users; each has one round trip in progress.
 const N_VUS: u32 = 20;
 /// Round trips of each in the short run, which warms up as the long one does.
 const N_SHORT: u32 = 500;

@@ -44,7 +44,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// One socket buffer's worth, more than a frame: a read never leaves a rest.
 const READ_BUFFER_BYTES: usize = 64 * 1024;
 
-/// Sends frames of this size to everybody, about a million in all, and returns what they cost.
+/// Sends frames of this size to all clients, about a million in all, and returns what they cost.
 pub(crate) fn measure(n_connections: usize, frame_bytes: usize) -> io::Result<Costs> {
     run(Workload {
         n_connections,

@@ -95,7 +95,7 @@ pub(super) fn no_hashes_without_key(source: &Source<'_>) -> Vec<Finding> {
     }
 }
 
-/// What names such a function in a line that is no comment.
+/// What names such a function in a line that is not a comment.
 fn name_in(line: &str) -> Option<&'static str> {
     let code = line.trim_start();
     if code.starts_with("//") || code.starts_with('#') {

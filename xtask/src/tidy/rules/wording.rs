@@ -16,21 +16,7 @@ const PHRASES: [&str; 6] = [
     concat!("that are ", "none"),
 ];
 
-/// Files and folders that still use these phrases. Remove an entry when its texts are rewritten.
-const EXEMPT: [&str; 7] = [
-    "crates/conformance",
-    "crates/lab/shootout",
-    "crates/plimsoll",
-    "docs/reference/k6-compat.md",
-    "docs/reference/run-options.md",
-    "tests/foreign",
-    "xtask/src/test",
-];
-
 pub(super) fn no_vague_words(source: &Source<'_>) -> Vec<Finding> {
-    if EXEMPT.iter().any(|exempt| source.path.starts_with(exempt)) {
-        return Vec::new();
-    }
     if is_page(source.path) {
         return prose(source.text)
             .filter_map(|(number, line)| Some((number, problem(line)?)))

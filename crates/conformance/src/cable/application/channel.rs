@@ -31,7 +31,7 @@ use super::{
     request,
 };
 
-/// The longest that a channel may be asked to wait. Reason: servers give up on a call after three seconds.
+/// The longest wait of a channel. Reason: servers give up a call after three seconds.
 const MOST_MS: u64 = 1000;
 
 /// The key of a subscription's state for the stream that clients may whisper to (docs/protocols/extended.md, Whispers).
@@ -39,10 +39,10 @@ const WHISPER_STATE: &str = "$w";
 /// The key for the stream on which they are present (docs/protocols/extended.md, Presence).
 const PRESENCE_STATE: &str = "$p";
 
-/// Where it has the counter.
+/// The key of the counter in the channel's state.
 const COUNTER_STATE: &str = "counter";
 
-/// What a call comes to.
+/// The result of a call.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Effects {
     pub(super) response: CommandResponse,
@@ -50,7 +50,7 @@ pub(super) struct Effects {
     pub(super) broadcasts: Vec<String>,
 }
 
-/// What an identifier says.
+/// The content of an identifier.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Params {
@@ -63,7 +63,7 @@ struct Params {
     joins: bool,
 }
 
-/// What an action says.
+/// The content of an action.
 #[derive(Deserialize)]
 struct Action<'a> {
     #[serde(borrow)]
@@ -80,7 +80,7 @@ struct Action<'a> {
     reconnect: bool,
 }
 
-/// What the counter remembers.
+/// The state of the counter.
 #[derive(Serialize, Deserialize, Default)]
 struct Counter {
     count: u64,
@@ -220,7 +220,7 @@ fn performed(
     Effects { response, broadcasts }
 }
 
-/// What the channels of an ended connection still have to say.
+/// The last messages of the channels of an ended connection.
 pub(super) fn farewells(request: &DisconnectRequest) -> Vec<String> {
     let istate = request.env.as_ref().map(|env| &env.istate);
     let of_subscription = |identifier: &String| {

@@ -22,7 +22,7 @@ use super::{
 /// A byte that says whether the message is compressed, and its length in four more.
 const PREFIX_BYTES: usize = 5;
 
-/// The longest request that is read. Reason: none has more than a client's message and the headers of one request.
+/// The longest accepted request. Reason: a request has at most a client's message and the headers of one request.
 const MOST_REQUEST_BYTES: usize = 4 << 20;
 
 /// Status codes of gRPC.
@@ -94,7 +94,7 @@ async fn answer(calls: &Calls, path: &str, sid: &str, message: Bytes) -> Result<
     }
 }
 
-/// The message of a whole body; none of one that is too long or too short.
+/// The message of a whole body; `None` when the body is too long or too short.
 async fn read(mut body: RecvStream) -> Result<Option<Bytes>, h2::Error> {
     let mut whole = BytesMut::new();
     while let Some(part) = body.data().await {

@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 
 use super::{Calls, MOUNT};
 
-/// The longest request that is read. Reason: none has more than a client's message and the headers of one request.
+/// The longest accepted request. Reason: a request has at most a client's message and the headers of one request.
 const MOST_REQUEST_BYTES: usize = 4 << 20;
 
 /// Answers the calls of one connection until it ends. How it ends is the caller's business: it sees its calls fail.

@@ -1,4 +1,4 @@
-//! What a channel wants to know of the request that opened the connection.
+//! The parts that channels use of the request which opened the connection.
 
 use url::Url;
 

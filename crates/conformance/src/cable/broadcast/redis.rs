@@ -18,7 +18,7 @@ type Connection = BufReader<Box<dyn Duplex>>;
 pub(super) struct RedisDoor {
     adapter: Adapter,
     address: Address,
-    /// Of the channel or of the stream.
+    /// The name of the channel or of the stream.
     name: &'static str,
     connection: Option<Connection>,
 }
@@ -64,7 +64,7 @@ impl RedisDoor {
             place: self.place(),
             error,
         })?;
-        // Nobody who listens is as good as nothing published.
+        // Without a listener, the message counts as not published.
         if answer.starts_with('-') || answer == ":0" {
             return Err(BroadcastError::Refused {
                 place: self.place(),

@@ -1,4 +1,4 @@
-//! What a confirmation promises: from then on nothing is missed.
+//! The promise of a confirmation: no later message is missed.
 
 use super::{
     super::{
@@ -74,7 +74,7 @@ pub(super) async fn first(stage: &Stage<'_>) -> Checked {
     match heard_before {
         0 => Ok(()),
         n => Err(Stop::non_strict(format!(
-            "expected the confirmation first; {n} broadcasts came before it, which Rails' client bears"
+            "expected the confirmation first; {n} broadcasts came before it, which Rails' client tolerates"
         ))),
     }
 }
@@ -85,7 +85,7 @@ fn follows(last: Option<u32>, payload: &str) -> Checked<u32> {
     match payload.parse::<u32>() {
         Ok(n) if expected.is_none_or(|expected| n == expected) => Ok(n),
         _ => Err(Stop::fail(format!(
-            "expected {expected:?} as the next message; {payload} came"
+            "expected {expected:?} as the next message; got {payload}"
         ))),
     }
 }

@@ -1,4 +1,4 @@
-//! Connecting: the handshake, the welcome, pings, and what the application learns of the request.
+//! Connecting: the handshake, the welcome, pings, and the request that the application gets.
 
 use serde::Deserialize;
 use tokio::time::Instant;
@@ -85,11 +85,11 @@ pub(super) async fn protocol_unknown(stage: &Stage<'_>) -> Checked {
     match stage.open(&handshake).await? {
         Err(Refused(status)) if (400..500).contains(&status) => Ok(()),
         Err(Refused(status)) => Err(Stop::fail(format!(
-            "expected an upgrade or a status 4xx; {status} came"
+            "expected an upgrade or a status 4xx; got {status}"
         ))),
         Ok(client) if client.sub_protocol().is_none() => Ok(()),
         Ok(client) => Err(Stop::fail(format!(
-            "expected no sub-protocol, as only {offered:?} was offered; {:?} came",
+            "expected no sub-protocol, because only {offered:?} was offered; got {:?}",
             client.sub_protocol()
         ))),
     }
@@ -109,7 +109,7 @@ async fn agrees(stage: &Stage<'_>, offered: &[&str], expected: Option<&str>) -> 
         Ok(())
     } else {
         Err(Stop::fail(format!(
-            "expected the sub-protocol {expected:?} for an offer of {offered:?}; {:?} came",
+            "expected the sub-protocol {expected:?} for an offer of {offered:?}; got {:?}",
             client.sub_protocol()
         )))
     }
@@ -130,12 +130,14 @@ pub(super) async fn foreign_origin(stage: &Stage<'_>) -> Checked {
         ..Handshake::default()
     };
     Err(match stage.open(&handshake).await? {
-        Err(Refused(status)) => {
-            Stop::inform(format!("a page from elsewhere is refused with status {status}"))
-        }
+        Err(Refused(status)) => Stop::inform(format!(
+            "a page of another origin is refused with status {status}"
+        )),
         Ok(mut client) => match client.message("a welcome or a refusal").await? {
-            message if message.is("welcome") => Stop::inform("a page from elsewhere is welcome"),
-            message if message.is("disconnect") => Stop::inform("a page from elsewhere is told to leave"),
+            message if message.is("welcome") => Stop::inform("a page of another origin is welcome"),
+            message if message.is("disconnect") => {
+                Stop::inform("a page of another origin is told to disconnect")
+            }
             message => client.unexpected("a welcome or a refusal", &message),
         },
     })

@@ -18,7 +18,7 @@ use super::{
     streams_channel,
 };
 
-/// Where a message is in its stream.
+/// The position of a message in its stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Position {
     pub(super) stream_id: String,
@@ -35,7 +35,7 @@ impl Position {
         })
     }
 
-    /// The same offset in another epoch.
+    /// The position with the same offset in another epoch.
     pub(super) fn in_another_epoch(&self) -> Self {
         Self {
             epoch: format!("{}-before", self.epoch),
@@ -59,7 +59,7 @@ pub(super) async fn extended(stage: &Stage<'_>) -> Checked<(Client, Message)> {
     extended_with(stage, "", &[]).await
 }
 
-/// The same with something in its query or headers.
+/// An extended client with additions to its query or headers.
 pub(super) async fn extended_with(
     stage: &Stage<'_>,
     query: &str,
@@ -74,7 +74,7 @@ pub(super) async fn extended_with(
     }
 }
 
-/// The same before its welcome.
+/// An extended client before its welcome.
 pub(super) async fn connected(stage: &Stage<'_>, query: &str, headers: &[(&str, &str)]) -> Checked<Client> {
     let handshake = Handshake {
         protocols: &[EXTENDED_PROTOCOL],
@@ -119,12 +119,13 @@ pub(super) async fn hears_at(client: &mut Client, identifier: &str, payload: &st
     }
 }
 
-/// A request for what was published in so many seconds.
+/// A request for the messages of the last seconds.
 pub(super) fn since(seconds: u64) -> String {
     format!(r#"{{"since":{seconds}}}"#)
 }
 
-/// The same for the last half minute: history counts in whole seconds, and clocks may differ a little.
+/// A request for the messages of the last half minute. History counts in whole seconds, and clocks may differ a
+/// little.
 pub(super) fn since_lately() -> String {
     since(now().saturating_sub(30))
 }
@@ -135,7 +136,7 @@ pub(super) fn now() -> u64 {
     now.unwrap_or_default().as_secs()
 }
 
-/// A request for what came after these positions.
+/// A request for the messages after these positions.
 pub(super) fn after(positions: &[&Position]) -> String {
     let streams: Vec<_> = positions
         .iter()
@@ -173,7 +174,7 @@ pub(super) async fn is_replayed(
     Ok(positions)
 }
 
-/// Nothing is replayed, and the history is refused.
+/// Expects that nothing is replayed and the history is refused.
 pub(super) async fn is_refused(client: &mut Client, identifier: &str) -> Checked {
     is_answered(client, identifier, "reject_history").await
 }
@@ -187,7 +188,7 @@ async fn is_answered(client: &mut Client, identifier: &str, kind: &str) -> Check
     }
 }
 
-/// What is replayed until the history is confirmed; none if it is refused.
+/// The replayed messages until the history is confirmed; `None` if it is refused.
 pub(super) async fn replayed_or_refused(
     client: &mut Client,
     identifier: &str,

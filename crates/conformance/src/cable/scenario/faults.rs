@@ -1,5 +1,5 @@
-//! Clients that do something wrong. Action Cable ignores it and goes on; ending the connection is as good where the two
-//! sides no longer speak the same language.
+//! Clients that break the protocol. Action Cable ignores the mistake and continues. Ending the connection is
+//! acceptable where the two sides no longer understand each other.
 
 use super::{
     super::{

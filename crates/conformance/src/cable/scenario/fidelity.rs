@@ -89,7 +89,7 @@ pub(super) async fn transmitted(stage: &Stage<'_>) -> Checked {
 }
 
 pub(super) async fn not_json(stage: &Stage<'_>) -> Checked {
-    stage.needs_rpc("data that is no JSON")?;
+    stage.needs_rpc("data that is not JSON")?;
     let stream = stage.name("a");
     let mut client = stage.client().await?;
     let identifier = streams_channel(&[&stream], 1);
@@ -105,7 +105,7 @@ pub(super) async fn not_json(stage: &Stage<'_>) -> Checked {
     Ok(())
 }
 
-/// Has payloads sent one after the other and holds each against what the client then gets.
+/// Sends payloads one after the other, and compares each with the message that the client gets.
 async fn each_comes(
     client: &mut Client,
     identifier: &str,
@@ -128,7 +128,8 @@ async fn each_comes(
     match rewritten.as_slice() {
         [] => Ok(()),
         [first, ..] => Err(Stop::non_strict(format!(
-            "expected the bytes that were sent; {} payloads came in other bytes of the same meaning, such as {first}",
+            "expected the bytes that were sent; {} payloads arrived in other bytes with the same meaning, such as \
+             {first}",
             rewritten.len()
         ))),
     }

@@ -14,7 +14,7 @@ use super::{
     streams_channel,
 };
 
-/// More messages than AnyCable keeps of a stream unless it is told otherwise, which are 100.
+/// More messages than AnyCable keeps of a stream by default, which are 100.
 const MANY: u32 = 150;
 
 /// A client of a target that keeps history, subscribed to a stream on which it has heard `1`, `2` and `3`.
@@ -47,7 +47,7 @@ pub(super) async fn since_time(stage: &Stage<'_>) -> Checked {
     let mut client = keeper(stage).await?;
     let stream = stage.name("a");
     let identifier = streams_channel(&[&stream], 1);
-    // Before anybody listens.
+    // Before any client listens.
     for payload in ["1", "2", "3"] {
         stage.publish(&stream, payload).await?;
     }
@@ -112,7 +112,7 @@ pub(super) async fn positions(stage: &Stage<'_>) -> Checked {
 
 fn other_positions(expected: &str, positions: &[Position]) -> Stop {
     let came: Vec<_> = positions.iter().map(Position::to_string).collect();
-    Stop::fail(format!("expected {expected}; {} came", came.join(", ")))
+    Stop::fail(format!("expected {expected}; got {}", came.join(", ")))
 }
 
 pub(super) async fn up_to_date(stage: &Stage<'_>) -> Checked {
@@ -203,13 +203,13 @@ fn is_all<'a>(payloads: impl Iterator<Item = &'a str>, first: u32) -> Checked {
     for came in payloads {
         let next = expected.next().unwrap_or_else(|| "confirm_history".to_owned());
         if came != next {
-            return Err(Stop::fail(format!("expected {next} in the replay; {came} came")));
+            return Err(Stop::fail(format!("expected {next} in the replay; got {came}")));
         }
     }
     match expected.next() {
         None => Ok(()),
         Some(next) => Err(Stop::fail(format!(
-            "expected {next} in the replay; confirm_history came"
+            "expected {next} in the replay; got confirm_history"
         ))),
     }
 }
@@ -241,7 +241,7 @@ pub(super) async fn two_streams(stage: &Stage<'_>) -> Checked {
         client.settles_silently().await
     } else {
         Err(Stop::fail(format!(
-            "expected 2 and 4 in the replay; {} came",
+            "expected 2 and 4 in the replay; got {}",
             came.join(", ")
         )))
     }

@@ -36,7 +36,7 @@ pub(super) async fn whispered_numbers(stage: &Stage<'_>) -> Checked {
     whispers(stage, r#"{"id":9007199254740993}"#).await
 }
 
-/// Others hear `data`, and the one who whispers it does not.
+/// Expects that others receive the whisper `data`, and its sender does not.
 async fn whispers(stage: &Stage<'_>, data: &str) -> Checked {
     stage.needs_rpc("whispering")?;
     let stream = stage.name("a");

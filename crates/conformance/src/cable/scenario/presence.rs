@@ -1,7 +1,7 @@
 //! Presence: who is there (docs/protocols/extended.md, Presence).
 //!
-//! Somebody is present while one of their sessions is. A session whose connection is lost stays for a while, AnyCable's
-//! `presence_ttl`, which has to be shorter than a case's patience.
+//! A user is present while one of the user's sessions is. A session whose connection is lost stays for a while,
+//! AnyCable's `presence_ttl`, which has to be shorter than a case's patience.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -16,7 +16,7 @@ use super::{
     extended::{extended, history, is_replayed, keeper, since_lately},
 };
 
-/// What a message about presence carries: an event, or who is there.
+/// The content of a presence message: an event, or the list of present users.
 #[derive(Deserialize)]
 struct Event {
     r#type: String,
@@ -33,7 +33,7 @@ struct Member {
 }
 
 impl Member {
-    /// Somebody of whom the suite's channels tell the name.
+    /// A user whose name the suite's channels announce.
     fn named(id: &str, name: &str) -> Self {
         Self {
             id: id.to_owned(),
@@ -42,7 +42,7 @@ impl Member {
     }
 }
 
-/// What a message about presence says to a subscription.
+/// The event that a presence message has for a subscription.
 fn event(message: &Message, identifier: &str) -> Option<Event> {
     let is_it = message.is("presence") && message.identifier.as_deref() == Some(identifier);
     is_it
@@ -50,10 +50,10 @@ fn event(message: &Message, identifier: &str) -> Option<Event> {
         .flatten()
 }
 
-/// What a message about presence says is behind an identifier that is longer than it.
+/// The failure for an unexpected presence message. The identifier is left out, because it is longer than the event.
 fn unexpected(client: &Client, expected: &str, message: &Message) -> Stop {
     if message.is("presence") {
-        Stop::fail(format!("expected {expected}; {} came", message.payload()))
+        Stop::fail(format!("expected {expected}; got {}", message.payload()))
     } else {
         client.unexpected(expected, message)
     }
@@ -63,7 +63,7 @@ fn presence_channel(stream: &str, user: &str, joins: bool, n: u32) -> String {
     format!(r#"{{"channel":"PresenceChannel","stream":"{stream}","user":"{user}","joins":{joins},"n":{n}}}"#)
 }
 
-/// The channel of those who only look.
+/// The channel of clients that only watch.
 fn onlooker(stream: &str) -> String {
     presence_channel(stream, "", false, 1)
 }
@@ -95,12 +95,12 @@ async fn observer(stage: &Stage<'_>, identifier: &str) -> Checked<Client> {
         Ok(client)
     } else {
         Err(Stop::skip(
-            "the target answered the command `presence` with an error: it does not keep who is there",
+            "the target answered the command `presence` with an error: it does not support presence",
         ))
     }
 }
 
-/// The next message is that `id` came, of whom the name is told.
+/// Expects that the next message announces `id` with its name.
 async fn hears_join(client: &mut Client, identifier: &str, id: &str) -> Checked {
     let expected = format!("that {id} joins, with the info {{\"name\":\"{id}\"}}");
     let message = client.message(&expected).await?;

@@ -97,7 +97,7 @@ impl Hearing {
         match self.n_confirmations {
             1 => Ok(()),
             n => Err(Stop::non_strict(format!(
-                "expected one confirmation for repeated subscribes; {n} came"
+                "expected one confirmation for repeated subscribes; got {n}"
             ))),
         }
     }

@@ -197,7 +197,7 @@ pub(super) async fn missed(stage: &Stage<'_>) -> Checked {
         client.settles_silently().await
     } else {
         Err(Stop::fail(format!(
-            "expected a position after {position}; {next} came"
+            "expected a position after {position}; got {next}"
         )))
     }
 }

@@ -1,12 +1,12 @@
-//! How far back compressed data refers (RFC 1951): the inflating library keeps 32 KiB whatever was agreed on, and would not
-//! notice a target that reaches beyond its window.
+//! The reach of references in compressed data (RFC 1951). The inflating library always keeps 32 KiB, and would not
+//! notice a target that refers beyond its window.
 
 /// The most symbols of one code (RFC 1951 §3.2.7: literals and lengths).
 const MOST_SYMBOLS: usize = 288;
 /// The longest code in bits.
 const MOST_BITS: usize = 15;
 
-/// In which order the lengths of the code for lengths stand (§3.2.7).
+/// The order of the lengths in the code for lengths (§3.2.7).
 const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 /// Extra bits behind the symbols 257–285 (§3.2.5).
 const LENGTH_BITS: [u32; 29] = [
@@ -18,7 +18,7 @@ const DISTANCES: [usize; 30] = [
     4097, 6145, 8193, 12_289, 16_385, 24_577,
 ];
 
-/// The greatest distance in DEFLATE data, which ends with its last whole block; nothing, if it is no such data.
+/// The greatest distance in DEFLATE data, which ends with its last whole block; `None` if the data is not DEFLATE.
 pub(super) fn reach(data: &[u8]) -> Option<usize> {
     let mut bits = Bits { data, at: 0 };
     let mut furthest = 0;

@@ -1,4 +1,4 @@
-//! What stands behind a cell: shown when the address of the page names it.
+//! The details of a cell, shown when the address of the page names it.
 
 use plimsoll_report::html::in_text;
 
@@ -6,7 +6,7 @@ use super::{Page, families};
 use crate::{Outcome, Results, Verdict, results::text::log_lines};
 
 impl Page {
-    /// One for each cell.
+    /// The details of each cell.
     pub(super) fn details(&mut self, results: &[Results]) {
         for row in families(results).iter().flat_map(|(_, rows)| rows) {
             for (at, outcome) in row.outcomes.iter().enumerate() {

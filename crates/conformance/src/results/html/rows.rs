@@ -1,15 +1,15 @@
-//! The rows of the matrix: every case that any target has, with what each target came to.
+//! The rows of the matrix: every case of any target, with the verdicts of all targets.
 
 use std::collections::BTreeMap;
 
 use crate::{Case, CaseId, Outcome, Results, Verdict};
 
-/// One case.
+/// The row of a case.
 pub(super) struct Row<'a> {
-    /// Of all rows of the page; it names the row in links.
+    /// The number of the row on the page, for links.
     pub(super) number: usize,
     pub(super) case: &'a Case,
-    /// By target; none where it was not run.
+    /// The outcomes by target; `None` where the case was not run.
     pub(super) outcomes: Vec<Option<&'a Outcome>>,
 }
 
@@ -20,7 +20,7 @@ impl Row<'_> {
     }
 }
 
-/// Rows by family, both ordered by the cases' ids: files may be of several runs with different selections.
+/// The rows by family, both ordered by the cases' ids: files may be from several runs with different selections.
 pub(super) fn families(results: &[Results]) -> Vec<(String, Vec<Row<'_>>)> {
     let mut by_id: BTreeMap<&CaseId, Row<'_>> = BTreeMap::new();
     for (at, result) in results.iter().enumerate() {

@@ -11,7 +11,7 @@ use crate::{
 /// The usual answer to a Close with 1000.
 const NORMAL: Ending = Ending::Answered(&[Some(1000)]);
 
-/// Codes that may be sent (RFC 6455 §7.4.1, §7.4.2), each with the answers that are right: itself, or 1000.
+/// Codes that may be sent (RFC 6455 §7.4.1, §7.4.2), each with the valid answers: the code itself, or 1000.
 const VALID_CODES: [(u16, Ending); 13] = [
     (1000, NORMAL),
     (1001, Ending::Answered(&[Some(1001), Some(1000)])),
@@ -50,7 +50,7 @@ pub(super) fn add(list: &mut List) {
         });
     }
     for (number, code) in (1..).zip(UNKNOWN_CODES) {
-        let title = format!("what becomes of a close with {code}");
+        let title = format!("how the target treats a close with {code}");
         list.exchange(format!("7.13.{number}"), title, "RFC 6455 §7.4.2", move || {
             Exchange::new(vec![close(code, "")]).ends(Ending::Any)
         });
@@ -85,7 +85,7 @@ fn add_order(list: &mut List) {
     );
     list.exchange(
         "7.1.6",
-        "what comes of 256 KiB, a text, a close and a ping at once",
+        "how the target treats 256 KiB, a text, a close and a ping at once",
         CLAUSE,
         || {
             let large = vec![b'*'; 256 << 10];

@@ -32,7 +32,7 @@ const SIZES: [(usize, Option<usize>); 18] = [
     (131_072, Some(32_768)),
 ];
 
-/// What the tester wants of how the target compresses: whether messages may refer to those before, and the window's bits.
+/// The requested compression of the target: whether messages may refer to earlier ones, and the bits of the window.
 const WANTED: [&[(bool, Option<u8>)]; 7] = [
     &[(true, None)],
     &[(false, None)],
@@ -91,7 +91,7 @@ fn add_sizes(
     }
 }
 
-/// What is wanted, in the words of a title.
+/// The requested compression in the words of a title.
 fn told(wanted: &[(bool, Option<u8>)]) -> String {
     let told = |&(takes_over, bits): &(bool, Option<u8>)| match (takes_over, bits) {
         (true, None) => "any terms".to_owned(),

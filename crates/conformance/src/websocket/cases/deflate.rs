@@ -12,10 +12,10 @@ use crate::{
 /// `Hello`, compressed, as in the RFC's examples (§7.2.3.1).
 const HELLO: &[u8] = b"\xf2\x48\xcd\xc9\xc9\x07\x00";
 
-/// The same as a reference to the message before (§7.2.3.2).
+/// The text as a reference to the message before (§7.2.3.2).
 const HELLO_AGAIN: &[u8] = b"\xf2\x00\x11\x00\x00";
 
-/// Data that is none: the code for a block without a type. RFC 7692 names no close code for it.
+/// Invalid DEFLATE data: the code for a block without a type. RFC 7692 names no close code for it.
 const NONSENSE: &[u8] = b"\xff\xff\xff\xff";
 const CORRUPT: Ending = Ending::Failed(&[1007, 1002, 1003, 1008, 1011]);
 
@@ -194,13 +194,13 @@ fn add_failures(list: &mut List) {
     );
     list.compressed(
         "d.3.4",
-        "data that is no DEFLATE fails the connection",
+        "data that is not DEFLATE fails the connection",
         "RFC 7692 §7.2.2",
         || Exchange::new(vec![text(NONSENSE).with_rsv(RSV1)]).ends(CORRUPT),
     );
     list.compressed(
         "d.3.5",
-        "a reference to what never was fails the connection",
+        "a reference to missing data fails the connection",
         "RFC 7692 §7.2.2",
         || Exchange::new(vec![text(HELLO_AGAIN).with_rsv(RSV1)]).ends(CORRUPT),
     );

@@ -11,7 +11,7 @@ use crate::{
 
 const CLAUSE: &str = "RFC 6455 §5.4";
 
-/// The three ways in which the same frames are written, with what a title says of each.
+/// The three cuts of frames, with their words in titles.
 const CUTS: [(Cut, &str); 3] = [
     (Cut::Together, "in one write"),
     (Cut::Frames, "frame by frame"),
@@ -100,8 +100,8 @@ fn add_orphans(list: &mut List) {
     );
 }
 
-/// Each pong has to come before the tester goes on, so that a target which answers only between messages never gets the
-/// end of this one.
+/// A case with pings between five fragments. Each pong has to come before the tester continues, so that a target
+/// which answers only between messages never gets the end of this one.
 fn add_long(list: &mut List) {
     for (id, cut, how) in [
         ("5.19", Cut::Together, ""),

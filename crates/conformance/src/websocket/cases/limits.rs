@@ -27,7 +27,7 @@ const WRITES: [usize; 6] = [64, 128, 256, 512, KIB, 2 * KIB];
 /// Messages that wait for each other's echo.
 const ECHOES: [usize; 6] = [0, 16, 64, 256, KIB, 4 * KIB];
 
-/// How many of them.
+/// The number of echoes.
 const N_ECHOES: usize = 1000;
 
 pub(super) fn add(list: &mut List) {

@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// How many pings are sent at once.
+/// The number of pings that are sent at once.
 const N_PINGS: usize = 10;
 
 pub(super) fn add(list: &mut List) {
@@ -21,7 +21,7 @@ pub(super) fn add(list: &mut List) {
     });
     list.exchange(
         "2.3",
-        "a ping with bytes that are no UTF-8 is answered with them",
+        "a ping with bytes that are not UTF-8 is answered with them",
         PING,
         || answered(vec![0x00, 0xFF, 0xFE, 0xFD, 0xFC, 0xFB, 0x00, 0xFF]),
     );
@@ -40,21 +40,15 @@ pub(super) fn add(list: &mut List) {
         PING,
         || answered(vec![0xFE; 125]).cut(Cut::Bytes(1)),
     );
-    list.exchange(
-        "2.7",
-        "an empty pong that nobody asked for is not answered",
-        PONG,
-        || Exchange::new(vec![pong("")]),
-    );
-    list.exchange(
-        "2.8",
-        "a pong that nobody asked for is not answered",
-        PONG,
-        || Exchange::new(vec![pong("unsolicited")]),
-    );
+    list.exchange("2.7", "an unsolicited empty pong is not answered", PONG, || {
+        Exchange::new(vec![pong("")])
+    });
+    list.exchange("2.8", "an unsolicited pong is not answered", PONG, || {
+        Exchange::new(vec![pong("unsolicited")])
+    });
     list.exchange(
         "2.9",
-        "a pong that nobody asked for changes nothing for the ping behind it",
+        "an unsolicited pong changes nothing for the ping after it",
         PONG,
         || {
             Exchange::new(vec![pong("unsolicited"), ping("the ping")])

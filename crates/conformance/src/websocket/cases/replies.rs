@@ -7,31 +7,31 @@ use crate::{
     websocket::{opening::accept_of, terms::Terms},
 };
 
-/// An answer and what a client has to make of it.
+/// An answer and the required reaction of a client.
 pub(in crate::websocket) struct Replied {
     /// The bytes up to the first frame, for the client's request.
     pub(in crate::websocket) reply: MakeReply,
-    /// How many of them are written at once.
+    /// The number of bytes per write.
     pub(in crate::websocket) n_at_once: usize,
     /// Whether a text goes out in the same write.
     pub(in crate::websocket) text_at_once: bool,
-    /// What is right.
+    /// The correct reaction.
     pub(in crate::websocket) reaction: Reaction,
 }
 
 /// Makes the bytes of an answer to a request.
 pub(in crate::websocket) type MakeReply = Box<dyn Fn(&Head) -> Vec<u8>>;
 
-/// What a client has to do.
+/// The required reaction of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::websocket) enum Reaction {
-    /// To open the WebSocket and echo.
+    /// The client must open the WebSocket and echo.
     Open,
-    /// To end the connection without a frame.
+    /// The client must end the connection without a frame.
     Fail,
-    /// The same; it applies only to clients that do not offer compression.
+    /// The client must end the connection without a frame; only for clients that do not offer compression.
     FailUnlessOffered,
-    /// The same; it applies only to clients that do.
+    /// The client must end the connection without a frame; only for clients that offer compression.
     FailIfOffered,
     /// Either is right.
     Tell,
@@ -58,7 +58,7 @@ impl Reply {
         }
     }
 
-    /// The same with one more field.
+    /// The answer with one more field.
     pub(in crate::websocket) fn with(mut self, field: impl Into<String>) -> Self {
         self.fields.push(field.into());
         self
@@ -74,7 +74,7 @@ impl Reply {
         self.without(name).with(format!("{name}: {value}"))
     }
 
-    /// As bytes.
+    /// The answer as bytes.
     pub(in crate::websocket) fn encode(&self) -> Vec<u8> {
         format!("{}\r\n{}\r\n\r\n", self.line, self.fields.join("\r\n")).into_bytes()
     }
@@ -119,7 +119,7 @@ fn add_good(list: &mut List) {
     );
     list.replies(
         "r.1.2",
-        "names, websocket and Upgrade are the same in other letters",
+        "names, websocket and Upgrade are case-insensitive",
         CLAUSE,
         Reaction::Open,
         |mut reply| {
@@ -130,7 +130,7 @@ fn add_good(list: &mut List) {
     );
     list.replies(
         "r.1.3",
-        "Connection may name more",
+        "Connection may name further options",
         CLAUSE,
         Reaction::Open,
         |reply| reply.replacing("Connection", "x-other, Upgrade"),
@@ -197,7 +197,7 @@ fn add_accept(list: &mut List) {
             "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=",
         ),
         ("r.2.3", "an empty Sec-WebSocket-Accept", ""),
-        ("r.2.4", "a Sec-WebSocket-Accept that is no base64", "?"),
+        ("r.2.4", "a Sec-WebSocket-Accept that is not base64", "?"),
     ] {
         list.replies(id, title, CLAUSE, Reaction::Fail, move |reply| {
             reply.replacing(FIELD, value)
@@ -243,12 +243,12 @@ fn add_statuses(list: &mut List) {
         ("r.3.6", "500 opens nothing", "HTTP/1.1 500 Internal Server Error"),
         (
             "r.3.7",
-            "301 without a place opens nothing",
+            "301 without a Location opens nothing",
             "HTTP/1.1 301 Moved Permanently",
         ),
         (
             "r.3.8",
-            "a first line that is no HTTP opens nothing",
+            "a first line that is not HTTP opens nothing",
             "SSH-2.0 101 Switching",
         ),
     ] {
@@ -293,7 +293,7 @@ fn add_fields(list: &mut List) {
     );
     list.replies(
         "r.4.5",
-        "a sub-protocol that nobody offered",
+        "a sub-protocol that was not offered",
         PROTOCOL,
         Reaction::Fail,
         |reply| reply.with("Sec-WebSocket-Protocol: x-nobody-offered-this"),
@@ -314,7 +314,7 @@ fn add_extensions(list: &mut List) {
     });
     list.replies(
         "r.5.2",
-        "compression that nobody offered",
+        "compression that was not offered",
         CLAUSE,
         Reaction::FailUnlessOffered,
         |reply| extending(reply, "permessage-deflate"),

@@ -9,40 +9,41 @@ mod smuggling;
 
 pub(in crate::websocket) use smuggling::SMUGGLED;
 
-/// A request and what a server has to make of it.
+/// A request and the required reaction of a server.
 pub(in crate::websocket) struct Asked {
     /// The bytes up to the first frame, for a server.
     pub(in crate::websocket) request: MakeRequest,
-    /// How many of them are written at once.
+    /// The number of bytes per write.
     pub(in crate::websocket) n_at_once: usize,
     /// Whether a text goes out with the request, instead of after the answer.
     pub(in crate::websocket) text_at_once: bool,
     /// Sub-protocols that are offered.
     pub(in crate::websocket) protocols: &'static [&'static str],
-    /// What is right.
+    /// The correct reaction.
     pub(in crate::websocket) reaction: Reaction,
 }
 
 /// Makes the bytes of a request to a server.
 pub(in crate::websocket) type MakeRequest = Box<dyn Fn(&Server) -> Vec<u8>>;
 
-/// What a server has to do.
+/// The required reaction of a server.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::websocket) enum Reaction {
-    /// To open a WebSocket on which a text comes back.
+    /// The server must open a WebSocket on which a text comes back.
     Open,
-    /// The same; to refuse is less strict.
+    /// The server should open a WebSocket; a refusal is less strict.
     OpenBetter,
-    /// The same without an extension.
+    /// The server must open a WebSocket without an extension.
     OpenPlain,
-    /// The same with permessage-deflate, in terms that the offer allows, if it has it.
+    /// The server must open a WebSocket, with permessage-deflate on terms that the offer allows, if the server
+    /// supports it.
     OpenDeflated,
-    /// Not to open one, and to say so with one of these statuses. Another one, or the end of the connection, is less
+    /// The server must refuse with one of these statuses. Another status, or the end of the connection, is less
     /// strict.
     Refuse(&'static [u16]),
-    /// The same with this field, which must be there.
+    /// The server must refuse with this status and this header field.
     RefuseWith(u16, &'static str, &'static str),
-    /// Not to open one, better; to open one is less strict.
+    /// The server should refuse; opening is less strict.
     RefuseBetter,
     /// Either: both are right.
     Either,
@@ -50,10 +51,10 @@ pub(in crate::websocket) enum Reaction {
     Tell,
 }
 
-/// How a malformed or incomplete request is refused.
+/// The refusal of a malformed or incomplete request.
 const BAD: Reaction = Reaction::Refuse(&[400]);
 
-/// How a request is refused that is in order, but asks for no WebSocket.
+/// The refusal of a valid request that does not ask for a WebSocket.
 const NO_UPGRADE: Reaction = Reaction::Refuse(&[200, 400, 404, 405, 426, 501]);
 
 pub(super) fn add(list: &mut List) {
@@ -79,7 +80,7 @@ impl List {
         });
     }
 
-    /// The same with every byte in the case's hands.
+    /// A case with full control over the bytes of the request.
     fn asks_bytes(
         &mut self,
         id: &'static str,
@@ -120,7 +121,7 @@ fn add_request_line(list: &mut List) {
     );
     list.asks(
         "h.1.3",
-        "`get` in small letters does not",
+        "`get` in lower case does not",
         "RFC 9110 §9.1",
         Reaction::Refuse(&[400, 404, 405, 501]),
         |mut request| {
@@ -150,7 +151,7 @@ fn add_request_line(list: &mut List) {
     );
     list.asks_bytes(
         "h.1.6",
-        "a target in absolute form is the same one",
+        "a target in absolute form is accepted",
         "RFC 9112 §3.2.2",
         Reaction::Open,
         |server| {
@@ -205,12 +206,12 @@ fn add_arrival(list: &mut List) {
     for (id, title, protocols) in [
         (
             "h.7.1",
-            "a sub-protocol that nobody knows is not taken",
+            "an unknown sub-protocol is not chosen",
             &["x-nobody-knows-this"][..],
         ),
         (
             "h.7.2",
-            "of two sub-protocols that nobody knows none is taken",
+            "neither of two unknown sub-protocols is chosen",
             &["x-nobody", "x-knows-this"],
         ),
     ] {
@@ -228,7 +229,7 @@ fn add_arrival(list: &mut List) {
     }
     list.asks(
         "h.7.3",
-        "a sub-protocol that is no token",
+        "a sub-protocol that is not a token",
         "RFC 6455 §4.1 (10)",
         Reaction::Tell,
         |request| request.with("Sec-WebSocket-Protocol: a b(c)"),

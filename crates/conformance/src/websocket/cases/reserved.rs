@@ -11,7 +11,7 @@ use crate::{
 
 const CLAUSE: &str = "RFC 6455 §5.2";
 
-/// Sent in order before what is wrong.
+/// The valid message before the invalid frame.
 const GOOD: &str = "Hello, world!";
 
 pub(super) fn add(list: &mut List) {
@@ -81,8 +81,8 @@ fn fails(bad: Frame) -> Exchange {
     Exchange::new(vec![bad]).ends(PROTOCOL_ERROR)
 }
 
-/// A good text, the bad frame, and a ping that must not be answered any more. An echo on its way when the connection fails
-/// may be lost, which is less strict.
+/// A valid text, the invalid frame, and a ping that must not be answered any more. An echo on its way when the
+/// connection fails may be lost, which is less strict.
 fn fails_behind(bad: Frame) -> Exchange {
     Exchange::new(vec![text(GOOD), bad, ping("too late")])
         .hears(vec![message(TEXT, GOOD)])

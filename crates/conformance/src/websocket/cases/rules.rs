@@ -124,7 +124,7 @@ fn add_continuations(list: &mut List) {
     );
     list.exchange(
         "f.3.5",
-        "binary fragments are no text: bytes that are no UTF-8 come back",
+        "binary fragments are not text: bytes that are not UTF-8 come back",
         "RFC 6455 §5.6",
         || {
             let frames = vec![

@@ -32,8 +32,8 @@ const WITH_SURROGATE: [&[u8]; 3] = [WORD.as_bytes(), b"\xED\xA0\x80", b"edited"]
 /// A code point beyond the last one.
 const WITH_BEYOND: [&[u8]; 3] = [WORD.as_bytes(), b"\xF4\x90\x80\x80", b"edited"];
 
-/// How long a target has to notice bad bytes before the rest of the frame comes. Inside a frame nothing can prove that it
-/// has seen them, so only those that notice late wait for it.
+/// The time for a target to notice bad bytes before the rest of the frame arrives. Inside a frame nothing can prove
+/// that it has seen them, so only late targets wait for it.
 const LATE: Duration = Duration::from_secs(2);
 
 pub(super) fn add(list: &mut List) {
@@ -160,7 +160,7 @@ fn add_fail_fast(list: &mut List) {
     }
 }
 
-/// The same bytes, where the bad ones end in the middle of the character that they cannot be.
+/// The bytes cut so that the first part ends inside the invalid character.
 fn cut_inside([good, bad, _]: [&'static [u8]; 3]) -> [&'static [u8]; 3] {
     let (begin, _) = bad.split_at(2);
     [good, begin, b"\x80\x80edited"]
@@ -170,7 +170,7 @@ fn single_bytes(bytes: &[u8]) -> Vec<Frame> {
     fragments(TEXT, 0, bytes, 1)
 }
 
-/// The beginning of what a title shows. Reason: a line of a table.
+/// The beginning of the text, for a title. Reason: it must fit into a line of a table.
 fn shortened(text: &str) -> String {
     const MOST: usize = 48;
     match text.get(..MOST) {

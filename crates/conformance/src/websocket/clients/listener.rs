@@ -1,4 +1,4 @@
-//! Where clients under test come in, with TLS or without.
+//! The listener for clients under test, with or without TLS.
 
 use std::{io, net::SocketAddr, sync::Arc};
 
@@ -26,7 +26,7 @@ impl Listener {
         })
     }
 
-    /// Where it listens, as the beginning of URLs: `ws://127.0.0.1:9001`.
+    /// The address of the listener, as the beginning of URLs: `ws://127.0.0.1:9001`.
     ///
     /// # Errors
     /// The system does not say.

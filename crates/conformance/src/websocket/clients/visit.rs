@@ -1,4 +1,4 @@
-//! One connection of a client under test: what it asks for, and the case that is run on it.
+//! One connection of a client under test: its request, and the case that runs on it.
 
 use std::cell::RefCell;
 
@@ -14,25 +14,25 @@ use crate::{
     },
 };
 
-/// What an address asks for.
+/// The request of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
-    /// How many cases there are.
+    /// The number of cases.
     Count,
-    /// To run the case with this number, from 1.
+    /// Runs the case with this number, from 1.
     Run { case: usize, agent: Option<String> },
-    /// What the case is about.
+    /// The title of the case.
     Info { case: usize },
-    /// How the case went.
+    /// The verdict of the case.
     Status { case: usize },
-    /// To end the run.
+    /// Ends the run.
     Finish,
-    /// Something that nobody knows.
+    /// An unknown path.
     Unknown,
 }
 
 impl Wish {
-    /// Of the target of a request, such as `/runCase?case=1&agent=me`.
+    /// The visit of a request's target, such as `/runCase?case=1&agent=me`.
     pub(super) fn of(target: &str) -> Self {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let value = |name: &str| {
@@ -85,7 +85,7 @@ impl<'s> Visit<'s> {
         ));
         if let Err(what) = answering::check(&opened.request) {
             return Judgement::fail(format!(
-                "expected a request that is in order (RFC 6455 §4.1); got one where {what}"
+                "expected a valid request (RFC 6455 §4.1); got a request where {what}"
             ));
         }
         let usual = Reply::new(&opened.request);

@@ -1,4 +1,4 @@
-//! The judgement on a connection, and its sentence: what was expected, and what came.
+//! The judgement on a connection, and its sentence with the expected and the actual behaviour.
 
 use std::fmt::Write as _;
 
@@ -46,7 +46,7 @@ impl Course {
             .map_or(Verdict::Fail, |(verdict, _)| *verdict)
     }
 
-    /// How the connection ended, with a remark where that was not the best way.
+    /// The end of the connection, with a remark if it was not the best way.
     fn closing(&self, ending: Ending, side: Side) -> (Verdict, String) {
         if let Some(heard) = &self.spoke_after_close {
             return (
@@ -72,11 +72,11 @@ impl Course {
             {
                 clean()
             }
-            (_, Some(_)) => return (Verdict::Fail, "that is another code than it had to be".to_owned()),
+            (_, Some(_)) => return (Verdict::Fail, "that is the wrong code".to_owned()),
             (_, None) => {
                 return (
                     Verdict::Fail,
-                    "the closing handshake did not come about (RFC 6455 §7.1.2)".to_owned(),
+                    "the closing handshake did not complete (RFC 6455 §7.1.2)".to_owned(),
                 );
             }
         };

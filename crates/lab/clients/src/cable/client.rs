@@ -171,7 +171,7 @@ impl Client {
     /// before the write.
     ///
     /// # Errors
-    /// `data` is no object, or the connection is over.
+    /// `data` is not an object, or the connection is over.
     pub async fn perform(
         &mut self,
         identifier: &str,

@@ -120,9 +120,7 @@ pub enum ReceiveError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InquiryError {
     /// There is no position from which to ask for history.
-    #[error(
-        "no message had a position in its stream so far; expected a time to begin at, such as since: 1754000000"
-    )]
+    #[error("no message has had a stream position yet; give a start time, for example since: 1754000000")]
     NoPosition,
     /// No answer came in time; a server without the extended protocol never answers.
     #[error("no answer within {after:?}")]

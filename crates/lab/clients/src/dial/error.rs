@@ -49,21 +49,23 @@ pub enum DialError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
     /// No host.
-    #[error("{0:?} is no host name; expected one such as example.com, *.example.com or example.com:443")]
+    #[error(
+        "{0:?} is not a host name; expected something like example.com, *.example.com or example.com:443"
+    )]
     Host(String),
     /// No address.
-    #[error("{0:?} is no address; expected one such as 127.0.0.1, 127.0.0.1:8080 or [::1]:8080")]
+    #[error("{0:?} is not an address; expected something like 127.0.0.1, 127.0.0.1:8080 or [::1]:8080")]
     Address(String),
     /// No network.
-    #[error("{0:?} is no network; expected one such as 10.0.0.0/8 or 10.0.0.1")]
+    #[error("{0:?} is not a network; expected something like 10.0.0.0/8 or 10.0.0.1")]
     Network(String),
     /// No pool of local addresses.
     #[error(
-        "{0:?} is no list of local addresses; expected one such as 10.0.0.1,10.0.1.1-10.0.1.9,10.0.2.0/24"
+        "{0:?} is not a list of local addresses; expected something like 10.0.0.1,10.0.1.1-10.0.1.9,10.0.2.0/24"
     )]
     Sources(String),
     /// An unknown word in `dns`.
-    #[error("{found:?} is no {what} of the option `dns`; expected one of {expected}")]
+    #[error("{found:?} is not a valid {what} for the option `dns`; expected one of {expected}")]
     Dns {
         /// The word.
         found: String,

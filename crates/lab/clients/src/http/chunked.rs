@@ -88,7 +88,7 @@ impl Chunked {
                 let larger = size
                     .checked_mul(16)
                     .and_then(|size| size.checked_add(digit(byte).ok()?));
-                State::Size(larger.ok_or(HttpError::Malformed("a bad size of a chunk"))?)
+                State::Size(larger.ok_or(HttpError::Malformed("a bad chunk size"))?)
             }
             (State::Extension(size), _) => State::Extension(*size),
             (State::DataEnd, b'\r') => State::DataEnd,
@@ -123,7 +123,7 @@ fn digit(byte: u8) -> Result<u64, HttpError> {
     let digit = char::from(byte).to_digit(16);
     digit
         .map(u64::from)
-        .ok_or(HttpError::Malformed("a bad size of a chunk"))
+        .ok_or(HttpError::Malformed("a bad chunk size"))
 }
 
 #[cfg(test)]

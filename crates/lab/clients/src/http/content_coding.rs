@@ -40,7 +40,7 @@ pub enum Coding {
 
 /// An unknown name of a coding.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown compression {0:?}; expected gzip, deflate, br or zstd, or several with commas between them")]
+#[error("unknown compression {0:?}; expected gzip, deflate, br or zstd, or a comma-separated list of them")]
 pub struct UnknownCoding(pub String);
 
 impl Coding {

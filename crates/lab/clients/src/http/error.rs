@@ -14,7 +14,7 @@ const ECONNRESET: i32 = 104;
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
     /// The URL cannot be requested.
-    #[error("invalid URL {url:?}: {reason}; expected one such as https://example.com/path")]
+    #[error("invalid URL {url:?}: {reason}; expected something like https://example.com/path")]
     Url {
         /// As given.
         url: String,
@@ -71,8 +71,8 @@ pub enum HttpError {
     },
     /// All kept bodies would exceed their memory limit.
     #[error(
-        "the response bodies that all users keep at a time would take more than {limit} bytes, half of this machine's \
-         memory: discard bodies (discardResponseBodies, or responseType \"none\"), use fewer users, or more machines"
+        "the response bodies of all users together would need more than {limit} bytes, half of this machine's \
+         memory; discard bodies (discardResponseBodies, or responseType \"none\"), use fewer users, or more machines"
     )]
     NoRoom {
         /// The limit.

@@ -86,7 +86,7 @@ fn content_length(fields: &[httparse::Header<'_>]) -> Result<Option<u64>, HttpEr
         let number = text.and_then(|text| text.parse::<u64>().ok());
         let number = number.ok_or(HttpError::Malformed("a bad Content-Length"))?;
         if length.is_some_and(|other| other != number) {
-            return Err(HttpError::Malformed("two different Content-Length"));
+            return Err(HttpError::Malformed("two different Content-Length fields"));
         }
         length = Some(number);
     }

@@ -11,14 +11,14 @@ use super::{TlsVersion, Versions};
 pub enum TlsError {
     /// An unknown name of a version.
     #[error(
-        "{0:?} is no version of TLS; expected tls1.2 or tls1.3 (tls1.0 and tls1.1 as the lower end of a range)"
+        "{0:?} is not a TLS version; expected tls1.2 or tls1.3 (tls1.0 and tls1.1 as the lower end of a range)"
     )]
     Version(String),
     /// The ends are the wrong way round.
-    #[error("the oldest version of TLS ({}) is newer than the newest one ({}); turn them round", .0.min, .0.max)]
+    #[error("the oldest TLS version ({}) is newer than the newest one ({}); swap them", .0.min, .0.max)]
     Range(Versions),
     /// Nothing of the range is supported.
-    #[error("{0} is not supported, it has been withdrawn (RFC 8996); use tls1.2 or tls1.3")]
+    #[error("{0} is not supported because it was withdrawn (RFC 8996); use tls1.2 or tls1.3")]
     TooOld(TlsVersion),
     /// An unknown name of a cipher suite.
     #[error("the cipher suite {name:?} is not supported; expected one of {known}")]
@@ -29,7 +29,7 @@ pub enum TlsError {
         known: String,
     },
     /// The versions and the cipher suites exclude each other.
-    #[error("none of the cipher suites belongs to the versions of TLS that are offered; add one for TLS 1.2")]
+    #[error("no cipher suite belongs to an offered TLS version; add a suite for TLS 1.2")]
     NoCipherSuite,
     /// A client certificate cannot be used.
     #[error("client certificate: {what}: {reason}")]

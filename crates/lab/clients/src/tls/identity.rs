@@ -34,10 +34,10 @@ impl Identity {
         };
         let certificates: Vec<_> = CertificateDer::pem_slice_iter(self.certificates.as_bytes())
             .collect::<Result<_, _>>()
-            .map_err(bad("the certificate is no PEM"))?;
+            .map_err(bad("the certificate is not in PEM format"))?;
         if certificates.is_empty() {
             return Err(TlsError::Identity {
-                what: "the certificate is no PEM",
+                what: "the certificate is not in PEM format",
                 reason: "no CERTIFICATE block".to_owned(),
             });
         }
@@ -47,7 +47,8 @@ impl Identity {
                 reason: "decrypt it first, for example with `openssl pkey`".to_owned(),
             });
         }
-        let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes()).map_err(bad("the key is no PEM"))?;
+        let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes())
+            .map_err(bad("the key is not in PEM format"))?;
         Ok((certificates, key))
     }
 }

@@ -189,7 +189,7 @@ fn options_that_make_no_sense_are_explained() {
         cipher_suites: suites(&[]),
         ..versions(TlsVersion::Tls12, TlsVersion::Tls12)
     };
-    check(none, "none of the cipher suites");
+    check(none, "no cipher suite belongs");
     let identity = |certificates: &str, key: &str| TlsOptions {
         identities: vec![Identity {
             domains: Vec::new(),
@@ -200,8 +200,8 @@ fn options_that_make_no_sense_are_explained() {
     };
     let authority = authority("ours");
     let ((certificate, key), (_, other_key)) = (signed(&authority, "a"), signed(&authority, "b"));
-    check(identity("x", &key), "the certificate is no PEM");
-    check(identity(&certificate, "x"), "the key is no PEM");
+    check(identity("x", &key), "the certificate is not in PEM format");
+    check(identity(&certificate, "x"), "the key is not in PEM format");
     check(
         identity(&certificate, &other_key),
         "does not belong to the certificate",

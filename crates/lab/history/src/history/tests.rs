@@ -113,7 +113,7 @@ fn what_cannot_be_looked_for_is_not_taken_for_none() {
     let file = folder.0.join("file");
     fs::write(&file, "").unwrap();
     let error = History::open_existing(&file).unwrap_err().to_string();
-    let expected = format!("cannot look for {}: ", file.join(DATABASE).display());
+    let expected = format!("cannot check whether {} exists: ", file.join(DATABASE).display());
     assert!(error.starts_with(&expected), "{error}");
 }
 
@@ -214,7 +214,7 @@ fn runs_are_found_by_what_people_call_them() {
     check("main", Ok(&["02CC", "01AA"]));
     check(
         "01",
-        Err("`01` is the beginning of several runs: 01AA, 01AB; write more of the id"),
+        Err("`01` matches several runs: 01AA, 01AB; write more of the id"),
     );
     for unknown in ["latest~4", "03", "", "%", "_1AA"] {
         let error = history.find(unknown).unwrap_err();
@@ -308,7 +308,8 @@ fn a_file_that_is_no_database_is_left_alone() {
     refuses(
         &folder,
         &expect![
-            "DIR/runs.db is damaged, or no history of Plimsoll's (file is not a database); move it away, and the next run begins a new one"
+            "DIR/runs.db is damaged or is not a Plimsoll history (file is not a database); move it away, and the \
+             next run starts a new one"
         ],
     );
 }
@@ -325,7 +326,8 @@ fn the_database_of_another_program_is_left_alone() {
     refuses(
         &folder,
         &expect![
-            "DIR/runs.db is damaged, or no history of Plimsoll's (it is the database of another program); move it away, and the next run begins a new one"
+            "DIR/runs.db is damaged or is not a Plimsoll history (it is the database of another program); move it \
+             away, and the next run starts a new one"
         ],
     );
 }

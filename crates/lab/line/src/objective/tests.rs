@@ -45,15 +45,15 @@ fn objectives_are_metrics_with_expressions() {
 #[test]
 fn what_cannot_be_judged_is_told_before_the_search() {
     for (text, expected) in [
-        ("rtt", "it compares nothing"),
-        ("<5", "it names no metric"),
+        ("rtt", "it has no comparison operator"),
+        ("<5", "it has no metric"),
         (
             "rtt<500",
             "`rtt` is a distribution, so it needs an aggregation: avg, min, med, max or p(95)",
         ),
         (
             "rrt p(95)<500",
-            "about the metric `rrt`, which this test does not have; did you mean `rtt`?",
+            "uses the metric `rrt`, which this test does not have; did you mean `rtt`?",
         ),
         (
             "latency p(95)<5",
@@ -104,7 +104,7 @@ fn an_objective_holds_or_says_what_was_found() {
         ("errors<=30", true, "errors 30 of 30 allowed"),
         // Per second of the steady part, not of the time that its end took.
         ("errors rate<3", true, "errors 2 of 3 allowed"),
-        ("checks>0.99", false, "checks 50.00%, at least 99.00% wanted"),
+        ("checks>0.99", false, "checks 50.00%, at least 99.00% required"),
         ("lost==0", true, "lost 0, none allowed"),
         // A target without samples was not fast.
         ("size max<10", false, "size max: nothing was measured"),
@@ -120,8 +120,8 @@ fn a_complaint_has_the_words_of_its_operator() {
     for (text, value, expected) in [
         ("errors<5", Some(7.0), "errors 7 of 5 allowed"),
         ("errors<=5", Some(7.0), "errors 7 of 5 allowed"),
-        ("errors>5", Some(3.0), "errors 3, at least 5 wanted"),
-        ("errors>=5", Some(3.0), "errors 3, at least 5 wanted"),
+        ("errors>5", Some(3.0), "errors 3, at least 5 required"),
+        ("errors>=5", Some(3.0), "errors 3, at least 5 required"),
         ("errors==0", Some(3.0), "errors 3, none allowed"),
         ("errors==5", Some(3.0), "errors 3 instead of 5"),
         ("errors!=5", Some(5.0), "errors is 5"),

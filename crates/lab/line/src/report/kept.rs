@@ -24,10 +24,12 @@ pub struct Kept {
 #[derive(Debug, thiserror::Error)]
 pub enum KeptError {
     /// The text is not the JSON of a search.
-    #[error("is not a search of plimsoll line: {0}")]
+    #[error("is not a search result of plimsoll line: {0}")]
     Unreadable(#[from] serde_json::Error),
     /// A newer program wrote it.
-    #[error("is a search of version {0}, and this program reads version {VERSION}; use a newer plimsoll")]
+    #[error(
+        "is a search result of version {0}, but this program reads version {VERSION}; use a newer plimsoll"
+    )]
     Newer(u64),
 }
 

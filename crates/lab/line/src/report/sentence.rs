@@ -18,10 +18,10 @@ pub(super) fn headline(report: &Report) -> String {
         (End::Found, Some(holds), Some(_)) => format!("Holds {}", of(holds)),
         (End::Max, Some(holds), _) => format!("Holds {} or more", of(holds)),
         (End::Generator, Some(holds), Some(_)) => format!("Holds at least {}", of(holds)),
-        (End::Generator, _, Some(_)) => "Nothing is known of the target".to_owned(),
+        (End::Generator, _, Some(_)) => "The search says nothing about the target".to_owned(),
         (End::NothingHolds, _, Some(breaks)) => format!("Not even {} holds", of(breaks)),
-        (End::Degraded, Some(_), Some(_)) => "The target is not what it was at first".to_owned(),
-        (_, None, None) => "Ended before any step was over".to_owned(),
+        (End::Degraded, Some(_), Some(_)) => "The target got worse during the search".to_owned(),
+        (_, None, None) => "Ended before the first step was complete".to_owned(),
         _ => "Ended before the line was found".to_owned(),
     }
 }
@@ -40,7 +40,7 @@ fn conditions(report: &Report) -> String {
             precision(line),
         ),
         (End::Max, Some(holds), _) => format!(
-            " ({}), the most that was to be tried; --max raises it.",
+            " ({}), the largest load to try; raise it with --max.",
             n_held(holds.ballot)
         ),
         (End::Generator, Some(holds), Some(breaks)) => format!(
@@ -53,8 +53,8 @@ fn conditions(report: &Report) -> String {
         }
         (End::NothingHolds, _, Some(breaks)) => format!(" ({}){why}.", n_broke(breaks.ballot)),
         (End::Degraded, Some(holds), Some(breaks)) => format!(
-            ": {} held at first, and later not even {} did{why}. Is the target still there? It may not recover from being \
-             overloaded; look at its log, and search again after a restart, with a lower --max.",
+            ": {} held at first, but later not even {} did{why}. Is the target still running? It may not recover \
+             from overload; read its log, and search again after a restart with a lower --max.",
             of(holds),
             of(breaks),
         ),
@@ -66,7 +66,7 @@ fn conditions(report: &Report) -> String {
             n_broke(breaks.ballot),
         ),
         (_, Some(holds), None) => format!(
-            ": {} held ({}), and nothing more was tried.",
+            ": {} held ({}), and no other load was tried.",
             of(holds),
             n_held(holds.ballot)
         ),

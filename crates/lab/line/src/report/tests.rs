@@ -111,7 +111,7 @@ fn the_line_is_a_sentence() {
     check(
         &report(Settings { max: 100, ..settings }, 1000, 9999, 99),
         &expect![
-            "Holds 100 users or more (3 of 3 steps held), the most that was to be tried; --max raises it."
+            "Holds 100 users or more (3 of 3 steps held), the largest load to try; raise it with --max."
         ],
     );
     check(
@@ -123,7 +123,8 @@ fn the_line_is_a_sentence() {
     check(
         &report(settings, 1000, 0, 99),
         &expect![
-            "Nothing is known of the target: the generator itself is the bottleneck at 1 user: a worker was busy."
+            "The search says nothing about the target: the generator itself is the bottleneck at 1 user: a worker \
+             was busy."
         ],
     );
     check(
@@ -134,12 +135,12 @@ fn the_line_is_a_sentence() {
     );
     check(
         &report(settings, 1000, 9999, 0),
-        &expect!["Ended before any step was over."],
+        &expect!["Ended before the first step was complete."],
     );
     check(
         &report(settings, 1000, 9999, 3),
         &expect![
-            "Ended before the line was found: 40 users held (1 of 1 steps held), and nothing more was tried."
+            "Ended before the line was found: 40 users held (1 of 1 steps held), and no other load was tried."
         ],
     );
     check(
@@ -160,7 +161,9 @@ fn the_line_is_a_sentence() {
     check(
         &degraded,
         &expect![
-            "The target is not what it was at first: 640 users held at first, and later not even 1 user did: rtt p(95) 0.5ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores. Is the target still there? It may not recover from being overloaded; look at its log, and search again after a restart, with a lower --max."
+            "The target got worse during the search: 640 users held at first, but later not even 1 user did: rtt \
+             p(95) 0.5ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores. Is the target still running? \
+             It may not recover from overload; read its log, and search again after a restart with a lower --max."
         ],
     );
 }
@@ -420,10 +423,10 @@ fn a_search_that_was_kept_says_what_it_said() {
 #[test]
 fn other_texts_are_no_kept_search() {
     for (text, words) in [
-        ("", "is not a search of plimsoll line: EOF"),
+        ("", "is not a search result of plimsoll line: EOF"),
         (
             r#"{"version": 2}"#,
-            "is not a search of plimsoll line: missing field `name`",
+            "is not a search result of plimsoll line: missing field `name`",
         ),
     ] {
         let error = Kept::read(text).unwrap_err().to_string();

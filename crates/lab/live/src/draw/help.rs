@@ -12,17 +12,17 @@ use crate::board::Board;
 const KEYS: [(&str, &str); 3] = [
     (
         "q",
-        "end the run in good order, as the first Ctrl-C does: what runs is interrupted, and the summary follows",
+        "stop the run, as the first Ctrl-C does: running iterations are interrupted, and the summary follows",
     ),
     ("?", "back to the figures"),
     ("Ctrl-C", "as q; twice: end at once, without a summary"),
 ];
 
 const FIGURES: [&str; 7] = [
-    "last second   percentiles of the samples of that second alone",
+    "last second   percentiles of the samples of the last second only",
     "whole run     percentiles of all samples since the start",
-    "users         active now, of those that exist; the dim curve is what the plan says",
-    "thresholds    as they stood when they were last evaluated, every 2 s",
+    "users         active users of all existing users; the dim curve is the plan",
+    "thresholds    results of the last evaluation, which happens every 2 s",
     "generator     this program in the last second: CPU, how late its clock ticked at the most, and open files of those",
     "              that it may have; what is near its limit shows in yellow, and the summary says whether the figures",
     "              are still the target's",
@@ -30,9 +30,9 @@ const FIGURES: [&str; 7] = [
 
 pub(super) fn render(board: &Board, area: Rect, look: Look, buffer: &mut Buffer) -> u16 {
     let pause = if board.subject.can_pause {
-        "pause: no iteration begins, running ones end; again: go on"
+        "pause: no new iteration starts, running ones finish; press again to resume"
     } else {
-        "pause; only for scenarios with the executor externally-controlled, which this run has not"
+        "pause; only for scenarios with the executor externally-controlled, which this run does not have"
     };
     let key = |(key, what)| {
         line([
@@ -47,6 +47,7 @@ pub(super) fn render(board: &Board, area: Rect, look: Look, buffer: &mut Buffer)
         .chain(keys)
         .chain([Line::raw("")])
         .chain(figures);
-    let closing = "  The log is printed above this view, and stays. --no-tui shows a plain progress instead.";
+    let closing =
+        "  The log is printed above this view, and stays there. --no-tui shows plain progress instead.";
     lines(all.chain(["", closing].map(Line::raw)), area, buffer)
 }

@@ -35,7 +35,7 @@ fn state(board: &Board, look: Look, mood: Mood) -> (&'static str, ratatui::style
     match board.now {
         _ if mood.is_ending => ("ending", look.notable()),
         _ if mood.is_paused => ("paused", look.notable()),
-        None => ("making virtual users", look.dim()),
+        None => ("creating virtual users", look.dim()),
         Some(now) if board.planned.end.is_some_and(|end| now.elapsed >= end) => {
             ("finishing iterations", look.notable())
         }

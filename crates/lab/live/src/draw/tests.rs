@@ -208,7 +208,7 @@ fn before_the_first_user_starts() {
         (100, 24),
         &Scene::default(),
         &expect![[r#"
-        |chat.js  making virtual users
+        |chat.js  creating virtual users
         |users – active  planned ────────────────  latency p50 –  p95 –  p99 – ──────────────────────────────
         |100│                ⡤⠖⠉⠉⠉⠉⠉⠉⠉⠉⠉⢦          1µs│
         |   │             ⣀⡔⠋           ⠈⢢            │
@@ -312,20 +312,20 @@ fn help_and_answers() {
         &expect![[r#"
         |chat.js  running  1s of 20s █░░░░░░░░░░░░░░░░░░░░░░░  100 iterations, 100.0/s, 2 interrupted
         |
-        |  p       pause; only for scenarios with the executor externally-controlled, which this run has not
-        |  q       end the run in good order, as the first Ctrl-C does: what runs is interrupted, and the summary follows
+        |  p       pause; only for scenarios with the executor externally-controlled, which this run does not have
+        |  q       stop the run, as the first Ctrl-C does: running iterations are interrupted, and the summary follows
         |  ?       back to the figures
         |  Ctrl-C  as q; twice: end at once, without a summary
         |
-        |  last second   percentiles of the samples of that second alone
+        |  last second   percentiles of the samples of the last second only
         |  whole run     percentiles of all samples since the start
-        |  users         active now, of those that exist; the dim curve is what the plan says
-        |  thresholds    as they stood when they were last evaluated, every 2 s
+        |  users         active users of all existing users; the dim curve is the plan
+        |  thresholds    results of the last evaluation, which happens every 2 s
         |  generator     this program in the last second: CPU, how late its clock ticked at the most, and open files of those
         |                that it may have; what is near its limit shows in yellow, and the summary says whether the figures
         |                are still the target's
         |
-        |  The log is printed above this view, and stays. --no-tui shows a plain progress instead.
+        |  The log is printed above this view, and stays there. --no-tui shows plain progress instead.
         |q end the run and show its summary   ? back
     "#]],
     );

@@ -41,12 +41,12 @@ impl Answer {
 
 pub(super) fn answer(method: &Method, path: &str, origin: &Origin<'_>, shared: &Shared) -> Answer {
     if !origin.is_local(shared.address) {
-        return Answer::refusal(StatusCode::FORBIDDEN, "only this machine may ask\n");
+        return Answer::refusal(StatusCode::FORBIDDEN, "only this machine may open this page\n");
     }
     let Some(page) = within(path, &shared.secret) else {
         return Answer::refusal(
             StatusCode::NOT_FOUND,
-            "the page has a longer address, which the run printed\n",
+            "this is not the whole address of the page; use the one that the run printed\n",
         );
     };
     match (method, page) {
@@ -55,9 +55,10 @@ pub(super) fn answer(method: &Method, path: &str, origin: &Origin<'_>, shared: &
         (&Method::GET, "page.css") => Answer::found("text/css; charset=utf-8", STYLE),
         (&Method::GET, "states") => Answer::Stream,
         (&Method::GET, "report") => report(shared),
-        (&Method::POST, "pause" | "stop") if !origin.is_own() => {
-            Answer::refusal(StatusCode::FORBIDDEN, "only the page itself may order that\n")
-        }
+        (&Method::POST, "pause" | "stop") if !origin.is_own() => Answer::refusal(
+            StatusCode::FORBIDDEN,
+            "only the page itself may control the run\n",
+        ),
         (&Method::POST, "pause") => match shared.orders.pause_or_resume() {
             Ok(()) => mood(shared),
             Err(reason) => Answer::refusal(StatusCode::CONFLICT, reason),
@@ -77,7 +78,7 @@ fn mood(shared: &Shared) -> Answer {
 fn report(shared: &Shared) -> Answer {
     match lock(&shared.report).clone() {
         Some(report) => Answer::found(HTML_TYPE, report),
-        None => Answer::refusal(StatusCode::NOT_FOUND, "the run is not over\n"),
+        None => Answer::refusal(StatusCode::NOT_FOUND, "the run has not ended\n"),
     }
 }
 

@@ -21,7 +21,7 @@ use rustix::{
 #[derive(Debug, thiserror::Error)]
 pub enum NoTerminal {
     /// This process has no controlling terminal, or may not use it.
-    #[error("it has no terminal that keys could come from (/dev/tty: {0})")]
+    #[error("it has no terminal to read keys from (/dev/tty: {0})")]
     Open(#[from] io::Error),
     /// Another process uses it.
     #[error("it runs in the background of its terminal")]

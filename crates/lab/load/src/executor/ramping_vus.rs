@@ -25,7 +25,9 @@ pub enum ScheduleError {
     #[error("no virtual user would ever start; expected a start or at least one target above 0")]
     NoVus,
     /// The whole schedule takes no time.
-    #[error("the stages take no time in all; expected at least one with a duration, for example 10s")]
+    #[error(
+        "the stages have a total duration of zero; expected at least one stage with a duration, for example 10s"
+    )]
     NoTime,
     /// More virtual users than k6 allows.
     #[error("{n_vus} virtual users are too many; the limit is {MAX_VUS}")]
@@ -34,7 +36,7 @@ pub enum ScheduleError {
         n_vus: u32,
     },
     /// The durations do not fit into the clock.
-    #[error("the stages take too long in all; the limit is 292 years")]
+    #[error("the stages take too long in total; the limit is 292 years")]
     TooLong,
 }
 

@@ -95,7 +95,7 @@ pub fn late(evidence: &Evidence, reported_latency: Option<Duration>) -> Option<S
     let share = n_late as f64 / evidence.lateness.count().max(1) as f64;
     (share >= LATE_TICK_SHARE).then(|| {
         format!(
-            "{} of its clock ticks, and so of its readings, came {} ms or more late (up to {} ms), {}",
+            "{} of its clock ticks were {} ms or more late (up to {} ms), {}",
             percent(share),
             tolerance.as_millis(),
             evidence.lateness.max().as_millis(),
@@ -110,8 +110,8 @@ pub fn dropped(schedule: Schedule) -> Option<String> {
     let share = n_dropped as f64 / n_due.max(1) as f64;
     (share >= DROPPED_SHARE).then(|| {
         format!(
-            "it started {} of the {n_due} iterations that the schedule wanted and dropped {}, because no virtual user \
-             was free, so there was less load than planned and the latencies lack who would have waited longest; \
+            "it started {} of the {n_due} scheduled iterations and dropped {} because no virtual user was free, so \
+             the load was lower than planned and the latencies lack the iterations that would have waited longest; \
              raise maxVUs, or plan a lower rate",
             n_due - n_dropped,
             percent(share),
@@ -196,7 +196,7 @@ mod tests {
             &busy,
             &expect![[r#"
                 a worker was 90 % busy or more for 40 % of the time (up to 97 %), so it could not offer more load or take replies faster; use more workers, another machine, or less load
-                10 % of its clock ticks, and so of its readings, came 20 ms or more late (up to 30 ms), because its workers were too busy"#]],
+                10 % of its clock ticks were 20 ms or more late (up to 30 ms), because its workers were too busy"#]],
         );
     }
 
@@ -213,7 +213,9 @@ mod tests {
             n_dropped: 450_000,
         };
         let health = judge(&evidence(0.0, &[], None), schedule, None);
-        expect!["it started 150000 of the 600000 iterations that the schedule wanted and dropped 75 %, because no virtual user was free, so there was less load than planned and the latencies lack who would have waited longest; raise maxVUs, or plan a lower rate"].assert_eq(&health.reasons.join("\n"));
+        expect!["it started 150000 of the 600000 scheduled iterations and dropped 75 % because no virtual user was \
+            free, so the load was lower than planned and the latencies lack the iterations that would have waited \
+            longest; raise maxVUs, or plan a lower rate"].assert_eq(&health.reasons.join("\n"));
     }
 
     #[test]
@@ -221,13 +223,15 @@ mod tests {
         check(
             &evidence(0.0, &[(1, 90), (30, 10)], Some(0.01)),
             &expect![
-                "10 % of its clock ticks, and so of its readings, came 20 ms or more late (up to 30 ms), because no CPU was idle; run it on another machine than the target"
+                "10 % of its clock ticks were 20 ms or more late (up to 30 ms), because no CPU was idle; run it on \
+                 another machine than the target"
             ],
         );
         check(
             &evidence(0.0, &[(1, 90), (30, 10)], None),
             &expect![
-                "10 % of its clock ticks, and so of its readings, came 20 ms or more late (up to 30 ms), although CPU was idle; look for bursts of work, a CPU quota, or a virtual user that blocks its thread"
+                "10 % of its clock ticks were 20 ms or more late (up to 30 ms), although CPU was idle; look for \
+                 bursts of work, a CPU quota, or a virtual user that blocks its thread"
             ],
         );
     }

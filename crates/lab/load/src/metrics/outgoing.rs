@@ -14,7 +14,7 @@ use super::{
     sample::{BATCH_SIZE, Batch},
 };
 
-/// One worker's samples on their way to the queues, for whoever records sums elsewhere: a [`Recorder`](super::Recorder)
+/// One worker's samples on their way to the queues, beside sums that are recorded elsewhere: a [`Recorder`](super::Recorder)
 /// does both.
 #[derive(Debug)]
 pub struct Outgoing {

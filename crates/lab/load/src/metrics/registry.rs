@@ -95,7 +95,7 @@ pub enum RegisterError {
         name: String,
     },
     /// The name is already in use.
-    #[error("metric `{name}` is a {existing} already and cannot become a {requested}; choose another name")]
+    #[error("metric `{name}` is already a {existing} and cannot become a {requested}; choose another name")]
     Conflict {
         /// The name in question.
         name: String,
@@ -371,7 +371,7 @@ mod tests {
         let conflict = registry.rate("rtt").unwrap_err().to_string();
         assert_eq!(
             conflict,
-            "metric `rtt` is a trend already and cannot become a rate; choose another name"
+            "metric `rtt` is already a trend and cannot become a rate; choose another name"
         );
     }
 

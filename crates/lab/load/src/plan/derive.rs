@@ -40,7 +40,7 @@ impl Plan {
 fn refuse_segments(options: &Options) -> Result<(), OptionsError> {
     for key in ["executionSegment", "executionSegmentSequence"] {
         if options.get(key).is_some() {
-            let problem = "runs are not split over several machines yet; leave it out";
+            let problem = "splitting a run over several machines is not supported yet; remove this option";
             return Err(OptionsError::new(key, problem));
         }
     }
@@ -59,7 +59,7 @@ fn scenarios(options: &Options) -> Result<Vec<Scenario>, OptionsError> {
         if has(one) && has(other) {
             return Err(OptionsError::new(
                 one,
-                format!("cannot stand beside `{other}`; leave one of them out"),
+                format!("cannot be combined with `{other}`; remove one of them"),
             ));
         }
     }
@@ -73,7 +73,7 @@ fn scenarios(options: &Options) -> Result<Vec<Scenario>, OptionsError> {
 fn shortcut(options: &Options) -> Result<Executor, OptionsError> {
     let vus = options.read::<u32>("vus")?;
     if let Some(vus) = vus.filter(|vus| !(1..=MAX_VUS).contains(vus)) {
-        let problem = format!("{vus} virtual users cannot be; expected 1 to {MAX_VUS}");
+        let problem = format!("{vus} virtual users are not possible; expected 1 to {MAX_VUS}");
         return Err(OptionsError::new("vus", problem));
     }
     let duration = options.read::<Duration>("duration")?;
@@ -141,7 +141,7 @@ fn trend_stats(options: &Options) -> Result<Option<Vec<String>>, OptionsError> {
         None => Ok(stats),
         Some(stat) => {
             let problem =
-                format!("`{stat}` is not a figure of trends; expected avg, min, med, max, count or p(N)");
+                format!("`{stat}` is not a trend statistic; expected avg, min, med, max, count or p(N)");
             Err(OptionsError::new("summaryTrendStats", problem))
         }
     }

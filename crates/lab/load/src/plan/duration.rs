@@ -5,7 +5,7 @@ use std::time::Duration;
 /// A text that is not a duration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{text}` is not a duration; expected for example `1m30s`, `10s`, `500ms`, or a number of milliseconds"
+    "`{text}` is not a duration; expected something like `1m30s`, `10s`, `500ms`, or a number of milliseconds"
 )]
 pub struct DurationError {
     text: String,

@@ -156,7 +156,7 @@ impl FromJson for Duration {
 }
 
 impl FromJson for BTreeMap<String, String> {
-    const EXPECTED: &'static str = "an object of texts, for example {\"team\": \"chat\"}";
+    const EXPECTED: &'static str = "an object of strings, for example {\"team\": \"chat\"}";
 
     fn read(value: &Value) -> Option<Self> {
         let fields = value.as_object()?.iter();

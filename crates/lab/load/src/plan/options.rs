@@ -253,8 +253,8 @@ impl Form {
             Self::Switch => bool::EXPECTED,
             Self::Time => "a duration, for example 1m30s, or a number of milliseconds",
             Self::Text => String::EXPECTED,
-            Self::Texts => "names with commas between them",
-            Self::Pairs => "pairs with commas between them, for example team=chat,stage=test",
+            Self::Texts => "comma-separated names",
+            Self::Pairs => "comma-separated pairs, for example team=chat,stage=test",
             Self::Stages => "stages as duration:target, for example 30s:10,1m:50",
             Self::Scenarios | Self::Thresholds | Self::Any => "JSON",
         }

@@ -61,7 +61,7 @@ impl Scenario {
                 .all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
         {
             let problem =
-                "the name of a scenario has only letters, digits, `_` and `-`, for example `chat_users`";
+                "a scenario name may have only letters, digits, `_` and `-`, for example `chat_users`";
             return Err(OptionsError::new(path, problem));
         }
         let mut fields = Fields::of(value, &path)?;
@@ -182,7 +182,7 @@ fn open_model(
     let pre_allocated_vus: u32 = fields.require("preAllocatedVUs")?;
     let max_vus = positive_vus(fields, "maxVUs")?.unwrap_or(pre_allocated_vus);
     if max_vus < pre_allocated_vus {
-        let problem = format!("{max_vus} are fewer than preAllocatedVUs, which is {pre_allocated_vus}");
+        let problem = format!("{max_vus} is less than preAllocatedVUs, which is {pre_allocated_vus}");
         return Err(OptionsError::new(fields.path_of("maxVUs"), problem));
     }
     if max_vus == 0 || max_vus > MAX_VUS {
@@ -220,7 +220,7 @@ fn externally_controlled(fields: &mut Fields<'_>) -> Result<Executor, OptionsErr
 fn positive_vus(fields: &mut Fields<'_>, name: &'static str) -> Result<Option<u32>, OptionsError> {
     match fields.get(name)? {
         Some(vus) if !(1..=MAX_VUS).contains(&vus) => {
-            let problem = format!("{vus} virtual users cannot be; expected 1 to {MAX_VUS}");
+            let problem = format!("{vus} virtual users are not possible; expected 1 to {MAX_VUS}");
             Err(OptionsError::new(fields.path_of(name), problem))
         }
         vus => Ok(vus),

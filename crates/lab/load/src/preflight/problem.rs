@@ -9,9 +9,9 @@ use super::PortRange;
 pub enum Problem {
     /// The process may not open enough files.
     #[error(
-        "{n_connections} connections need {needed} open files, but this process may open {hard} at most; \
-         raise the hard limit first (`ulimit -Hn {needed}` as root, `nofile` in /etc/security/limits.conf, \
-         or `docker run --ulimit nofile={needed}`), or use fewer connections"
+        "{n_connections} connections need {needed} open files, but this process may open at most {hard}; raise the \
+         hard limit first (`ulimit -Hn {needed}` as root, `nofile` in /etc/security/limits.conf, or `docker run \
+         --ulimit nofile={needed}`), or use fewer connections"
     )]
     OpenFiles {
         /// Connections of the run.
@@ -24,7 +24,7 @@ pub enum Problem {
     /// One source address has too few local ports for the destination.
     #[error(
         "{n_connections} connections to {destination} need {n_addresses} source addresses, because each has only \
-         {usable} usable local ports ({ports}); name more addresses of this machine with `--local-addr A,B,…`, \
+         {usable} usable local ports ({ports}); add more addresses of this machine with `--local-addr A,B,…`, \
          or widen the range: `sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"`"
     )]
     Ports {

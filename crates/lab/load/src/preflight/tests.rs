@@ -94,7 +94,9 @@ fn too_few_files_are_explained() {
         },
         &system,
         &expect![
-            "19937 connections need 20001 open files, but this process may open 20000 at most; raise the hard limit first (`ulimit -Hn 20001` as root, `nofile` in /etc/security/limits.conf, or `docker run --ulimit nofile=20001`), or use fewer connections"
+            "19937 connections need 20001 open files, but this process may open at most 20000; raise the hard limit \
+             first (`ulimit -Hn 20001` as root, `nofile` in /etc/security/limits.conf, or `docker run --ulimit \
+             nofile=20001`), or use fewer connections"
         ],
     );
 }
@@ -108,7 +110,7 @@ fn too_few_ports_elsewhere_are_explained() {
         },
         &LINUX,
         &expect![[
-            r#"30000 connections to 192.0.2.1 need 2 source addresses, because each has only 25409 usable local ports (32768 to 60999); name more addresses of this machine with `--local-addr A,B,…`, or widen the range: `sysctl -w net.ipv4.ip_local_port_range="1024 65535"`"#
+            r#"30000 connections to 192.0.2.1 need 2 source addresses, because each has only 25409 usable local ports (32768 to 60999); add more addresses of this machine with `--local-addr A,B,…`, or widen the range: `sysctl -w net.ipv4.ip_local_port_range="1024 65535"`"#
         ]],
     );
     let v6 = Needs {

@@ -32,11 +32,11 @@ pub struct State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ControlError {
     /// The plan has no scenario that can be scaled, or paused once it runs.
-    #[error("no scenario of this run is `externally-controlled`, so it can neither be paused nor scaled")]
+    #[error("this run has no `externally-controlled` scenario, so it can be neither paused nor scaled")]
     NotControlled,
     /// The numbers contradict each other.
     #[error(
-        "{vus} of {max_vus} virtual users cannot be; expected vus up to max, and max from 1 to {MAX_VUS}"
+        "{vus} of {max_vus} virtual users are not possible; expected vus up to max, and max from 1 to {MAX_VUS}"
     )]
     OutOfRange {
         /// Users that would run.

@@ -17,7 +17,7 @@ pub enum RunError {
     #[error("cannot start a worker: {0}")]
     Worker(#[from] io::Error),
     /// A virtual user could not be created.
-    #[error("cannot make virtual user {vu}: {reason}")]
+    #[error("cannot create virtual user {vu}: {reason}")]
     Vu {
         /// Which one.
         vu: VuId,

@@ -97,8 +97,8 @@ impl Steward {
         let scene = self.scene();
         let (name, n_vus) = (&scene.scenario.name, scene.n_vus());
         let text = format!(
-            "scenario `{name}`: insufficient VUs, reached {n_vus} active VUs and cannot initialize more; iterations are \
-             dropped. Raise maxVUs, or see why iterations take so long"
+            "scenario `{name}`: insufficient VUs, reached {n_vus} active VUs and cannot initialize more; iterations \
+             are dropped. Raise maxVUs, or find out why iterations take so long"
         );
         // A full queue has many notices already.
         drop(self.notices.try_send(text));

@@ -251,6 +251,6 @@ fn grow(tasks: &mut JoinSet<()>, shift: &Rc<Shift>, factory: &dyn VuFactory, ord
         }
         Err(reason) => shift
             .account
-            .fail(&format!("another virtual user could not be made: {reason}")),
+            .fail(&format!("another virtual user could not be created: {reason}")),
     }
 }

@@ -8,7 +8,7 @@ use crate::metrics::Kind;
 pub enum ThresholdError {
     /// The expression does not read.
     #[error(
-        "threshold `{expression}` does not read: {problem}; expected an aggregation, a comparison and a number, for \
+        "threshold `{expression}` is not valid: {problem}; expected an aggregation, a comparison and a number, for \
          example `p(95)<500` or `rate>0.9`"
     )]
     Syntax {
@@ -19,7 +19,7 @@ pub enum ThresholdError {
     },
     /// The part before the expression does not read.
     #[error(
-        "`{metric}` does not name a metric: {problem}; expected for example `http_req_duration{{status:200}}`"
+        "`{metric}` does not name a metric: {problem}; expected something like `http_req_duration{{status:200}}`"
     )]
     Source {
         /// What was written.
@@ -28,7 +28,7 @@ pub enum ThresholdError {
         problem: String,
     },
     /// The metric does not exist.
-    #[error("a threshold is about the metric `{metric}`, which does not exist{suggestion}")]
+    #[error("a threshold uses the metric `{metric}`, which does not exist{suggestion}")]
     UnknownMetric {
         /// What was written.
         metric: String,

@@ -70,12 +70,12 @@ impl FromStr for Expression {
         };
         let at = text
             .find(['<', '>', '=', '!'])
-            .ok_or_else(|| error("it compares nothing".to_owned()))?;
+            .ok_or_else(|| error("it has no comparison operator".to_owned()))?;
         let (aggregation, rest) = text.split_at(at);
         let (sign, operator) = OPERATORS
             .into_iter()
             .find(|(sign, _)| rest.starts_with(sign))
-            .ok_or_else(|| error("the comparison is none of < <= > >= == === !=".to_owned()))?;
+            .ok_or_else(|| error("the comparison operator is not one of < <= > >= == === !=".to_owned()))?;
         let aggregation = aggregation.trim();
         let limit = rest[sign.len()..].trim();
         Ok(Self {

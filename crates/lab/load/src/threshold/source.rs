@@ -39,9 +39,7 @@ fn parse(text: &str) -> Result<(&str, Option<Selector>), ThresholdError> {
             .ok_or_else(|| error(format!("`{}` has no `:`", pair.trim())))?;
         let [tag, value] = [tag, value].map(|part| unquoted(part.trim()));
         if tag == "vu" || tag == "iter" {
-            return Err(error(format!(
-                "the tag `{tag}` is not one that parts are made by"
-            )));
+            return Err(error(format!("metrics cannot be split by the tag `{tag}`")));
         }
         tags.insert(tag.to_owned(), value.to_owned());
     }
@@ -63,7 +61,7 @@ fn suggestion(name: &str, registry: &Registry) -> String {
         .iter()
         .filter(|definition| definition.selection.is_none());
     nearest(name, wholes.map(|definition| &definition.name)).map_or_else(
-        || "; a metric of the script must be made in its init context".to_owned(),
+        || "; a metric of the script must be created in its init context".to_owned(),
         |name| format!("; did you mean `{name}`?"),
     )
 }

@@ -54,9 +54,12 @@ fn expressions_read_as_in_k6() {
 #[test]
 fn what_is_wrong_is_named() {
     for (text, problem) in [
-        ("", "it compares nothing"),
-        ("p(95)", "it compares nothing"),
-        ("p(95)=500", "the comparison is none of < <= > >= == === !="),
+        ("", "it has no comparison operator"),
+        ("p(95)", "it has no comparison operator"),
+        (
+            "p(95)=500",
+            "the comparison operator is not one of < <= > >= == === !=",
+        ),
         ("p95<500", "`p95` is not an aggregation"),
         ("p(101)<500", "`p(101)` is not an aggregation"),
         ("p(-1)<5", "`p(-1)` is not an aggregation"),
@@ -72,13 +75,13 @@ fn what_is_wrong_is_named() {
         (
             "http_req_durations",
             "avg<5",
-            "a threshold is about the metric `http_req_durations`, which does not exist; did you mean \
+            "a threshold uses the metric `http_req_durations`, which does not exist; did you mean \
              `http_req_duration`?",
         ),
         (
             "whatever",
             "avg<5",
-            "a threshold is about the metric `whatever`, which does not exist; a metric of the script must be made \
+            "a threshold uses the metric `whatever`, which does not exist; a metric of the script must be created \
              in its init context",
         ),
         (
@@ -95,13 +98,14 @@ fn what_is_wrong_is_named() {
         (
             "reqs{a:b",
             "count>5",
-            "`reqs{a:b` does not name a metric: the closing `}` is missing; expected for example \
+            "`reqs{a:b` does not name a metric: the closing `}` is missing; expected something like \
              `http_req_duration{status:200}`",
         ),
         (
             "reqs{a}",
             "count>5",
-            "`reqs{a}` does not name a metric: `a` has no `:`; expected for example `http_req_duration{status:200}`",
+            "`reqs{a}` does not name a metric: `a` has no `:`; expected something like \
+             `http_req_duration{status:200}`",
         ),
     ] {
         let error = Thresholds::new(&rules(&[(metric, expression)]), &mut registry()).unwrap_err();

@@ -197,10 +197,10 @@ mod tests {
     #[test]
     fn says_what_is_missing() {
         for (file, words) in [
-            ("memory.current", "the memory controller is not switched on"),
+            ("memory.current", "the memory controller is not enabled"),
             (
                 "cgroup.controllers",
-                "no control group of cgroup v2: it has no file cgroup.controllers",
+                "not a control group of cgroup v2: it has no file cgroup.controllers",
             ),
             ("cpu.stat", "it has no file cpu.stat"),
         ] {

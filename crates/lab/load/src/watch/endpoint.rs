@@ -116,7 +116,7 @@ mod tests {
     fn what_cannot_be_watched_is_said() {
         for (body, wanted, words) in [
             (Err("connection refused"), vec![], "connection refused"),
-            (Ok("<html>\n"), vec![], "line 1 is `<html>`"),
+            (Ok("<html>\n"), vec![], "line 1 is not a sample: `<html>`"),
             (Ok("a_info 1\n"), vec![], "no counter, gauge or histogram"),
             (Ok("a 1\n"), vec!["b", "c*"], "no metric named b,c*"),
         ] {

@@ -50,13 +50,13 @@ pub enum CgroupError {
     )]
     NoVersion2,
     /// The group does not exist.
-    #[error("there is no control group {path}; /proc/PID/cgroup says which group a process is in")]
+    #[error("there is no control group {path}; /proc/PID/cgroup shows the group of a process")]
     Missing {
         /// The expected folder.
         path: PathBuf,
     },
     /// The folder is not a control group.
-    #[error("{path} is no control group of cgroup v2: it has no file {file}")]
+    #[error("{path} is not a control group of cgroup v2: it has no file {file}")]
     NotAGroup {
         /// The folder.
         path: PathBuf,
@@ -65,8 +65,8 @@ pub enum CgroupError {
     },
     /// The group has no memory accounting.
     #[error(
-        "{path} has no memory.current: the memory controller is not switched on for it; name a group below a \
-         cgroup.subtree_control that has `memory`, or one other than the root"
+        "{path} has no memory.current: the memory controller is not enabled for it; name a group below a \
+         cgroup.subtree_control that has `memory`, and not the root group"
     )]
     NoMemory {
         /// The folder.

@@ -40,7 +40,7 @@ pub(super) enum Type {
 pub(super) enum ParseError {
     /// A line that is neither a sample nor a comment.
     #[error(
-        "line {line} is `{text}`, which is no sample; expected one such as `http_requests_total{{method=\"get\"}} 7`"
+        "line {line} is not a sample: `{text}`; expected something like `http_requests_total{{method=\"get\"}} 7`"
     )]
     Line {
         /// Counted from 1.
@@ -222,13 +222,13 @@ mod tests {
     #[test]
     fn says_which_line_is_bad() {
         for (page, expected) in [
-            ("up 1\n<html>", "line 2 is `<html>`"),
+            ("up 1\n<html>", "line 2 is not a sample: `<html>`"),
             ("{a=\"b\"} 1", "line 1 is"),
             ("a{b=\"c 1", "line 1 is"),
             ("1a 1", "line 1 is"),
             ("a", "line 1 is"),
             ("a b", "line 1 is"),
-            ("a\u{7} 1", "line 1 is `a\u{fffd} 1`"),
+            ("a\u{7} 1", "line 1 is not a sample: `a\u{fffd} 1`"),
             ("", "no samples"),
             ("# TYPE a counter\n\n", "no samples"),
         ] {

@@ -63,7 +63,7 @@ pub enum SamplingError {
         error: WatchError,
     },
     /// There are more than can be shown.
-    #[error("--watch: {n} targets, and a report has room for {MAX_TARGETS}")]
+    #[error("--watch: {n} targets are too many; a report has room for {MAX_TARGETS}")]
     TooMany {
         /// The number of targets.
         n: usize,

@@ -44,13 +44,13 @@ pub enum ParseTargetError {
     NotAPort(String),
     /// The text is not a valid target.
     #[error(
-        "`{0}` is nothing that can be watched; expected a process id, for example `1234`; a colon and the port that \
-         the target listens on, `:8080`; a control group, `cgroup:system.slice/puma.service`; or a Prometheus \
-         endpoint, `http://localhost:9090/metrics`; each perhaps with a name before it, `web=:8080`"
+        "`{0}` is not a watch target; expected a process id such as `1234`, a listening port such as `:8080`, a \
+         control group such as `cgroup:system.slice/puma.service`, or a Prometheus endpoint such as \
+         `http://localhost:9090/metrics`, each with an optional name as in `web=:8080`"
     )]
     NotATarget(String),
     /// The text after `cgroup:` is empty.
-    #[error("`cgroup:` names no group; expected its path, for example `cgroup:system.slice/puma.service`")]
+    #[error("`cgroup:` has no group; expected a path, for example `cgroup:system.slice/puma.service`")]
     NoCgroup,
     /// The name before the first `=` cannot be shown.
     #[error(
@@ -59,8 +59,8 @@ pub enum ParseTargetError {
     NotAName(String),
     /// The text after the `#` of a URL names no metrics.
     #[error(
-        "`#{0}` names no metrics; expected names with commas between them, a `*` at the end for any rest, for \
-         example `#process_*,http_requests_total`"
+        "`#{0}` has no metric names; expected comma-separated names, with `*` at the end as a wildcard, for example \
+         `#process_*,http_requests_total`"
     )]
     NotMetrics(String),
 }
@@ -218,17 +218,17 @@ mod tests {
             (":65536", "is not a port"),
             (":", "is not a port"),
             ("web=:http", "is not a port"),
-            ("0", "for example `1234`"),
-            ("-1", "nothing that can be watched"),
-            ("", "nothing that can be watched"),
+            ("0", "a process id such as `1234`"),
+            ("-1", "not a watch target"),
+            ("", "not a watch target"),
             ("puma", "`web=:8080`"),
-            ("web=", "nothing that can be watched"),
+            ("web=", "not a watch target"),
             ("=:8080", "not a name"),
             ("a\u{7}=:8080", "not a name"),
             ("cgroup:", "for example `cgroup:"),
-            ("http://h/m#", "names no metrics"),
-            ("http://h/m#a,,b", "`#a,,b` names no metrics"),
-            ("http://h/m#a*b", "names no metrics"),
+            ("http://h/m#", "has no metric names"),
+            ("http://h/m#a,,b", "`#a,,b` has no metric names"),
+            ("http://h/m#a*b", "has no metric names"),
         ] {
             let error = text.parse::<Target>().unwrap_err().to_string();
             assert!(error.contains(words), "{text}: {error}");

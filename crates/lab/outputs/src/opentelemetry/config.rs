@@ -97,12 +97,12 @@ fn refuse(settings: Settings<'_>) -> Result<(), OutputError> {
                 "OTEL_EXPORTER_OTLP_COMPRESSION",
             ],
             "none",
-            "compression is not built; leave it out",
+            "compression is not supported; remove it",
         ),
         (
             &["OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"],
             "cumulative",
-            "only `cumulative` is built; a collector can make deltas of it (cumulativetodelta)",
+            "only `cumulative` is supported; a collector can convert it to deltas (cumulativetodelta)",
         ),
     ] {
         settings.allow_only(names, allowed, instead)?;

@@ -85,7 +85,8 @@ fn what_cannot_be_had_is_said_before_the_run() {
         &["influxdb=http://localhost:8086/k6"],
         &[],
         expect![
-            "the output `influxdb` is not built into Plimsoll; expected one of json, csv, prometheus-rw, opentelemetry; many databases take one of these, if need be through an OpenTelemetry collector"
+            "the output `influxdb` is not built into Plimsoll; expected one of json, csv, prometheus-rw, \
+             opentelemetry; many databases accept one of these, some through an OpenTelemetry collector"
         ],
     );
     check(
@@ -106,7 +107,8 @@ fn what_cannot_be_had_is_said_before_the_run() {
         &["opentelemetry=localhost:4317"],
         &[],
         expect![
-            "`--out opentelemetry=localhost:4317`: it takes no argument; the collector is named by OTEL_EXPORTER_OTLP_ENDPOINT, for example `http://localhost:4317`"
+            "`--out opentelemetry=localhost:4317`: it takes no argument; set OTEL_EXPORTER_OTLP_ENDPOINT to the URL \
+             of the collector, for example `http://localhost:4317`"
         ],
     );
     check(
@@ -118,7 +120,7 @@ fn what_cannot_be_had_is_said_before_the_run() {
         &["json", "csv=-"],
         &[],
         expect![
-            "two outputs write to the standard output; give each a place of its own, for example `--out json=samples.json`"
+            "two outputs write to the standard output; give each its own file, for example `--out json=samples.json`"
         ],
     );
     check(

@@ -45,7 +45,7 @@ impl PrometheusRw {
     pub(crate) fn read(url: Option<&str>, settings: Settings<'_>) -> Result<Self, OutputError> {
         let named = |name: &str| format!("K6_PROMETHEUS_RW_{name}");
         for name in ["SIGV4_REGION", "SIGV4_ACCESS_KEY", "SIGV4_SECRET_KEY"] {
-            let instead = "signing for AWS is not built; send to a proxy that signs, such as aws-sigv4-proxy";
+            let instead = "AWS signing is not supported; send to a signing proxy such as aws-sigv4-proxy";
             settings.refuse(&[&named(name)], instead)?;
         }
         let url = match url {

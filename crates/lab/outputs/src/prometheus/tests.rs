@@ -229,19 +229,22 @@ fn what_makes_no_sense_is_said_before_the_run() {
     check(
         &[("HTTP_HEADERS", "a b:c")],
         expect![
-            "K6_PROMETHEUS_RW_HTTP_HEADERS=`a b:***`: expected names and values that HTTP headers can have, such as `X-Scope-OrgID:a`"
+            "K6_PROMETHEUS_RW_HTTP_HEADERS=`a b:***`: expected names and values of HTTP headers, such as \
+             `X-Scope-OrgID:a`"
         ],
     );
     check(
         &[("SIGV4_REGION", "eu")],
         expect![
-            "K6_PROMETHEUS_RW_SIGV4_REGION is set, but signing for AWS is not built; send to a proxy that signs, such as aws-sigv4-proxy"
+            "K6_PROMETHEUS_RW_SIGV4_REGION is set, but AWS signing is not supported; send to a signing proxy such as \
+             aws-sigv4-proxy"
         ],
     );
     check(
         &[("CLIENT_CERTIFICATE", "c.pem")],
         expect![
-            "K6_PROMETHEUS_RW_CLIENT_CERTIFICATE=`c.pem`: K6_PROMETHEUS_RW_CLIENT_CERTIFICATE_KEY has to be set as well: a certificate needs its key; expected is a file in PEM that begins with -----BEGIN"
+            "K6_PROMETHEUS_RW_CLIENT_CERTIFICATE=`c.pem`: set K6_PROMETHEUS_RW_CLIENT_CERTIFICATE_KEY as well: a \
+             certificate needs its key; expected a PEM file that begins with -----BEGIN"
         ],
     );
     check(
@@ -251,7 +254,8 @@ fn what_makes_no_sense_is_said_before_the_run() {
             ("CLIENT_CERTIFICATE_KEY", "k"),
         ],
         expect![
-            "K6_PROMETHEUS_RW_CLIENT_CERTIFICATE=`/nowhere`: No such file or directory (os error 2); expected is a file in PEM that begins with -----BEGIN"
+            "K6_PROMETHEUS_RW_CLIENT_CERTIFICATE=`/nowhere`: No such file or directory (os error 2); expected a PEM \
+             file that begins with -----BEGIN"
         ],
     );
 }

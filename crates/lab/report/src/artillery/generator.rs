@@ -82,7 +82,7 @@ impl Arrivals {
         }
         if health.saturated {
             text.push_str(
-                "  The generator was the bottleneck, so these figures are not the target's alone:\n",
+                "  The generator was the bottleneck, so these figures do not describe the target alone:\n",
             );
         }
         for reason in &health.reasons {

@@ -271,7 +271,7 @@ fn what_the_generator_reached_is_told() {
           8000 were interrupted by the end of the run
           93 never arrived: the arrival rate was not kept, so the load was lower than the file asks for
           900 arrived 50 ms or more after their moment (up to 800 ms): the arrival rate was not kept
-          The generator was the bottleneck, so these figures are not the target's alone:
+          The generator was the bottleneck, so these figures do not describe the target alone:
           a worker was busy
     "#]]
     .assert_eq(&arrivals.text(&health));

@@ -24,14 +24,14 @@ pub(super) fn obstacles(baseline: &[&Summary], candidate: &[&Summary]) -> Vec<St
         let id = &run.metadata.id;
         if run.metadata.kind != first.metadata.kind || run.plan != first.plan {
             obstacles.push(format!(
-                "{id} had another plan than {}: {}",
+                "{id} had a different plan from {}: {}",
                 first.metadata.id,
                 plans(first, run)
             ));
         }
         if let Some(difference) = machine(&first.environment, &run.environment) {
             obstacles.push(format!(
-                "{id} ran on another machine than {}: {difference}",
+                "{id} ran on a different machine from {}: {difference}",
                 first.metadata.id
             ));
         }
@@ -43,11 +43,11 @@ pub(super) fn obstacles(baseline: &[&Summary], candidate: &[&Summary]) -> Vec<St
             End::Shutdown => obstacles.push(format!("{id} was interrupted")),
             End::ThresholdsCrossed => obstacles.push(format!("{id} was ended by a threshold")),
             End::Aborted { reason } => obstacles.push(format!("{id} was aborted: {reason}")),
-            End::SetupFailed { reason } => obstacles.push(format!("{id} never began: {reason}")),
+            End::SetupFailed { reason } => obstacles.push(format!("{id} did not start: {reason}")),
         }
         if run.generator.saturated {
             obstacles.push(format!(
-                "in {id} the generator was the bottleneck, so its figures are not the target's alone"
+                "in {id} the generator was the bottleneck, so its figures do not describe the target alone"
             ));
         }
     }
@@ -96,8 +96,8 @@ fn neighbours(run: &Summary) -> Option<String> {
     if let Some(foreign) = foreign_cores(run) {
         return (foreign > FOREIGN_SHARE * cores(run)).then(|| {
             format!(
-                "in {id} other programs used {foreign:.1} of {n_cores} cores, so only larger differences are told: let \
-                 nothing else run"
+                "in {id} other programs used {foreign:.1} of {n_cores} cores, so only larger differences are \
+                 reported; run nothing else on the machine"
             )
         });
     }
@@ -106,8 +106,8 @@ fn neighbours(run: &Summary) -> Option<String> {
         .is_some_and(|idle| idle < NO_IDLE_SHARE);
     (is_busy && generator.cores < cores(run) / 2.0).then(|| {
         format!(
-            "in {id} all cores were busy, and the generator used {:.1} of {n_cores}, so only larger differences are told: \
-             --watch tells whether it was the target",
+            "in {id} all cores were busy, and the generator used {:.1} of {n_cores}, so only larger differences are \
+             reported; --watch shows whether the target used them",
             generator.cores
         )
     })
@@ -137,7 +137,7 @@ fn plans(one: &Summary, other: &Summary) -> String {
         texts.join("; ")
     };
     match (text(one), text(other)) {
-        (one, other) if one == other => "its scenarios begin or end at other times".to_owned(),
+        (one, other) if one == other => "its scenarios begin or end at different times".to_owned(),
         (one, other) => format!("{other}, not {one}"),
     }
 }

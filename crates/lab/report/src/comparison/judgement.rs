@@ -115,7 +115,8 @@ impl Case {
                 let ends = [estimate.effect - margin, estimate.effect + margin];
                 let verdict = verdict(&self.figure, estimate.effect, margin, tolerance);
                 let reason = (verdict == Verdict::CannotTell).then(|| {
-                    "even a doubling could be chance: compare several runs, or run where nothing else does".to_owned()
+                    "even a doubling could be chance; compare several runs, or use a machine that runs nothing \
+                     else".to_owned()
                 });
                 (Some(ends.map(|end| nature.change(end))), verdict, reason)
             }
@@ -137,7 +138,8 @@ impl Case {
         let n_intervals = runs.filter_map(|run| run.parts.n_intervals()).min().unwrap_or(0);
         if n_intervals < LEAST_INTERVALS {
             format!(
-                "a run has {n_intervals} intervals, and it takes {LEAST_INTERVALS} to know the scatter: run longer"
+                "a run has {n_intervals} intervals, but the scatter is only known from {LEAST_INTERVALS} on; run \
+                 longer"
             )
         } else {
             "a run has no samples for most of its time".to_owned()

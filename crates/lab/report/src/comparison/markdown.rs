@@ -101,7 +101,7 @@ mod tests {
             (
                 true,
                 false,
-                "**cannot tell**\n\n- run-2 ran on another machine than run-1: 4 cores, not 2\n\n| figure |",
+                "**cannot tell**\n\n- run-2 ran on a different machine from run-1: 4 cores, not 2\n\n| figure |",
             ),
         ] {
             let mut candidate = made_up(1.0, 2);

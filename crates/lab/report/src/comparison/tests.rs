@@ -110,12 +110,12 @@ fn nothing_but_the_target_may_differ() {
     check(
         |run| run.plan.scenarios[0].description = "3 looping VUs for 10s".to_owned(),
         CannotTell,
-        "run-2 had another plan than run-1: default: 3 looping VUs for 10s, not default: 2 looping VUs for 10s",
+        "run-2 had a different plan from run-1: default: 3 looping VUs for 10s, not default: 2 looping VUs for 10s",
     );
     check(
         |run| run.environment.cores = 64,
         CannotTell,
-        "another machine than run-1: 64 cores, not 2",
+        "different machine from run-1: 64 cores, not 2",
     );
     check(|run| run.environment.memory_bytes += 1 << 20, Regressed, "");
     check(|run| run.end = End::Shutdown, CannotTell, "run-2 was interrupted");
@@ -173,7 +173,8 @@ fn neighbours_are_named() {
     assert_eq!(verdict, Verdict::NoSignificantDifference);
     assert_eq!(
         named[0],
-        "in run-1 other programs used 0.9 of 2 cores, so only larger differences are told: let nothing else run"
+        "in run-1 other programs used 0.9 of 2 cores, so only larger differences are reported; run nothing else on \
+         the machine"
     );
     assert_eq!(notices(1.3), (Verdict::Regressed, Vec::new()));
 }
@@ -272,8 +273,8 @@ fn a_comparison_can_be_read() {
           server CPU per iteration     2.5ms      2.5ms     0 %      −32 % … +48 %  no significant difference
           server memory                40 MB      40 MB     0 %      −39 % … +63 %  no significant difference
 
-          The true changes lie in these intervals, all together with 95 % confidence; changes of less than 5
-          % do not count.
+          With 95 % confidence, all true changes lie in these intervals. Changes of less than 5 % do not
+          count.
     "#]]
     .assert_eq(&format!("$\n{}", comparison.text(Style::PLAIN)));
     expect![[r#"
@@ -292,7 +293,7 @@ fn a_comparison_can_be_read() {
         | server CPU per iteration | 2.5ms | 2.5ms | 0 % | −32 % … +48 % | no significant difference |
         | server memory | 40 MB | 40 MB | 0 % | −39 % … +63 % | no significant difference |
 
-        Baseline: chat.js (run-1). Candidate: chat.js (run-2). The true changes lie in these intervals, all together with 95 % confidence; changes of less than 5 % do not count.
+        Baseline: chat.js (run-1). Candidate: chat.js (run-2). With 95 % confidence, all true changes lie in these intervals. Changes of less than 5 % do not count.
     "#]].assert_eq(&comparison.markdown());
 }
 

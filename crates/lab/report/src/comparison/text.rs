@@ -105,7 +105,7 @@ mod tests {
         candidate.environment.cores = 4;
         let text = comparison_of(&made_up(1.0, 1), &candidate).text(COLOURED);
         assert!(
-            text.contains("\u{1b}[1mcannot tell\u{1b}[0m\n  - run-2 ran on another machine"),
+            text.contains("\u{1b}[1mcannot tell\u{1b}[0m\n  - run-2 ran on a different machine"),
             "{text}"
         );
     }

@@ -16,7 +16,7 @@ pub enum ReadError {
     Empty,
     /// The text ends in the middle of a document.
     #[error(
-        "is truncated: it ends in line {line}, column {column}, in the middle of a document; write it again"
+        "is truncated: it ends at line {line}, column {column}, in the middle of a document; write it again"
     )]
     Truncated {
         /// Where it ends.
@@ -34,13 +34,13 @@ pub enum ReadError {
     },
     /// The text is JSON, but not a summary.
     #[error(
-        "is not a summary of a run: it has no `version` that is a whole number; expected what `plimsoll run --report \
-         FILE.json` and `--format json` write"
+        "is not a summary of a run: it has no whole number `version`; expected a summary, which `plimsoll run \
+         --report FILE.json` and `--format json` write"
     )]
     NotASummary,
     /// A newer program wrote it.
     #[error(
-        "is a summary of version {found}, and this program reads version {VERSION}; use a newer plimsoll"
+        "is a summary of version {found}, but this program reads version {VERSION}; use a newer plimsoll"
     )]
     Newer {
         /// The version in the text.
@@ -48,8 +48,8 @@ pub enum ReadError {
     },
     /// An older program wrote it.
     #[error(
-        "is a summary of version {found}, which has no timeline, and this program reads version {VERSION}; run the test \
-         again"
+        "is a summary of version {found}, which has no timeline, but this program reads version {VERSION}; run the \
+         test again"
     )]
     Older {
         /// The version in the text.
@@ -117,7 +117,7 @@ impl Summary {
         let n_intervals = self.timeline.n_intervals;
         if n_intervals > MAX_INTERVALS {
             return Err(format!(
-                "its timeline has {n_intervals} intervals; expected {MAX_INTERVALS} at the most"
+                "its timeline has {n_intervals} intervals; expected at most {MAX_INTERVALS}"
             ));
         }
         for (name, metric) in &self.metrics {
@@ -128,7 +128,7 @@ impl Summary {
             let n_samples = metric.samples().ok().flatten().map(|histogram| histogram.count());
             if let Some(n_samples) = n_samples.filter(|n_samples| *n_samples != distribution.count) {
                 return Err(format!(
-                    "metric `{name}`: it has {} samples, and its histogram {n_samples}",
+                    "metric `{name}`: it has {} samples, but its histogram has {n_samples}",
                     distribution.count
                 ));
             }
@@ -144,7 +144,7 @@ fn check_sizes(summary: &Value) -> Result<(), String> {
     for (name, part) in parts.filter(|(name, _)| *name != "environment") {
         if let Some(number) = too_large(part) {
             return Err(format!(
-                "`{name}` has the number {number}; expected {MAX_NUMBER} at the most"
+                "`{name}` has the number {number}; expected at most {MAX_NUMBER}"
             ));
         }
     }
@@ -193,7 +193,7 @@ mod tests {
         for (text, expected) in [
             (
                 good[..good.len() / 2].to_owned(),
-                "is truncated: it ends in line ",
+                "is truncated: it ends at line ",
             ),
             (
                 String::new(),
@@ -206,16 +206,16 @@ mod tests {
             ),
             (
                 "[1, 2]".to_owned(),
-                "is not a summary of a run: it has no `version` that is a whole number",
+                "is not a summary of a run: it has no whole number `version`",
             ),
             (r#"{"name": "package"}"#.to_owned(), "is not a summary of a run"),
             (
                 with("\"version\": 2", "\"version\": 9"),
-                "is a summary of version 9, and this program reads version 2; use a newer plimsoll",
+                "is a summary of version 9, but this program reads version 2; use a newer plimsoll",
             ),
             (
                 with("\"version\": 2", "\"version\": 1"),
-                "is a summary of version 1, which has no timeline, and this program reads version 2",
+                "is a summary of version 1, which has no timeline, but this program reads version 2",
             ),
             (
                 with("\"thresholds\": []", "\"thresholds\": 7"),

@@ -97,9 +97,7 @@ fn dropped(summary: &Summary, style: Style) -> Option<Condition> {
     (count > 0.0).then(|| Condition {
         name: "dropped iterations",
         line: style.bad(&quantity::number(count)),
-        details: vec![
-            "the schedule wanted them, and no virtual user was free: allow more of them".to_owned(),
-        ],
+        details: vec!["they were scheduled, but no virtual user was free; allow more users".to_owned()],
     })
 }
 
@@ -126,8 +124,8 @@ fn closed_model(summary: &Summary) -> Option<Condition> {
         name: "model",
         line: "closed".to_owned(),
         details: vec![
-            "users wait for the target before they go on, so a stall shows in few samples; an arrival-rate executor \
-             shows it in all that it delayed"
+            "each user waits for the target before it continues, so a stall shows in few samples; with an \
+             arrival-rate executor it shows in every iteration that it delays"
                 .to_owned(),
         ],
     })
@@ -156,10 +154,10 @@ fn crossed_line(threshold: &Threshold) -> String {
 fn end(end: &End, style: Style) -> Option<Condition> {
     let line = match end {
         End::Complete => return None,
-        End::Shutdown => "ended from outside before its time".to_owned(),
+        End::Shutdown => "ended from outside before its planned end".to_owned(),
         End::ThresholdsCrossed => "ended by a crossed threshold".to_owned(),
         End::Aborted { reason } => format!("aborted: {reason}"),
-        End::SetupFailed { reason } => format!("not begun, setup failed: {reason}"),
+        End::SetupFailed { reason } => format!("not started, setup failed: {reason}"),
     };
     Some(Condition {
         name: "run",
@@ -232,7 +230,7 @@ fn generator(generator: &Generator, style: Style) -> Condition {
         "{verdict}, CPU {}",
         cpu(generator.cpu_seconds, generator.cores, style)
     );
-    let meaning = "these figures are not the target's alone".to_owned();
+    let meaning = "these figures do not describe the target alone".to_owned();
     Condition {
         name: "generator",
         line,

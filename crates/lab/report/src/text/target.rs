@@ -53,10 +53,10 @@ pub(super) fn details(target: &Target) -> Vec<String> {
     let ended = target.ended.as_ref().map(ended);
     let counts = counts(target);
     let missed =
-        (target.missed > 0).then(|| format!("the page of metrics did not come {} times", target.missed));
+        (target.missed > 0).then(|| format!("the metrics page was not available {} times", target.missed));
     let left_out = target.series_left_out;
-    let left_out =
-        (left_out > 0).then(|| format!("{left_out} more series were not followed; name those that matter"));
+    let left_out = (left_out > 0)
+        .then(|| format!("{left_out} more series were not recorded; name the series that matter"));
     ended
         .into_iter()
         .chain(counts)
@@ -85,7 +85,7 @@ fn counts(target: &Target) -> Option<String> {
         n => Some(format!("{n} {many}")),
     });
     let counts = counts.collect::<Vec<_>>().join(", ");
-    (!counts.is_empty()).then(|| format!("at the most {counts}"))
+    (!counts.is_empty()).then(|| format!("at most {counts}"))
 }
 
 /// `None` for a line that is only meaningful as a picture.
@@ -107,9 +107,7 @@ fn fitted(fit: &Fit) -> Option<String> {
     let error = about(*slope_error);
     // Without any effect, 95 % of fitted slopes lie within two standard errors.
     if slope.abs() < 2.0 * slope_error {
-        return Some(format!(
-            "nothing {what} that stands out from noise (± {error}), {n} intervals"
-        ));
+        return Some(format!("no significant amount {what} (± {error}), {n} intervals"));
     }
     Some(format!(
         "about {} {what} (± {error}), {n} intervals",

@@ -51,20 +51,19 @@ pub(super) static ROOT: Shape = Shape {
     name: "file",
     about: "A load test.",
     keys: &[
-        Key::new(
-            "config",
-            Kind::Map(&CONFIG),
-            "Where the load goes, and how much of it.",
-        )
-        .required(),
+        Key::new("config", Kind::Map(&CONFIG), "The target and the amount of load.").required(),
         Key::new(
             "scenarios",
             Kind::List(&ANY_SCENARIO),
-            "What users do; each does one of them.",
+            "The scenarios; each user runs one of them.",
         )
         .required(),
-        Key::new("before", ANY_STAGE, "What is done once before anybody arrives."),
-        Key::new("after", ANY_STAGE, "What is done once at the end."),
+        Key::new(
+            "before",
+            ANY_STAGE,
+            "The flow that runs once before the first user arrives.",
+        ),
+        Key::new("after", ANY_STAGE, "The flow that runs once at the end."),
     ],
     rules: &[],
 };
@@ -80,7 +79,7 @@ const ANY_STAGE: Kind = Kind::Switch(
 
 pub(super) static SCENARIO: Shape = Shape {
     name: "scenario",
-    about: "What a user does, in the engine that is meant where none is named.",
+    about: "What a user does, in the default engine.",
     keys: &scenario_keys(&steps::STEP),
     rules: &[],
 };
@@ -98,19 +97,19 @@ static WS_SCENARIO: Shape = Shape {
 };
 pub(super) static STAGE: Shape = Shape {
     name: "stage",
-    about: "What is done once.",
+    about: "A flow that runs once.",
     keys: &stage_keys(&steps::STEP),
     rules: &[],
 };
 static HTTP_STAGE: Shape = Shape {
     name: "http_stage",
-    about: "What is done once over HTTP.",
+    about: "A flow over HTTP that runs once.",
     keys: &stage_keys(&steps::HTTP_STEP),
     rules: &[],
 };
 static WS_STAGE: Shape = Shape {
     name: "ws_stage",
-    about: "What is done once over a WebSocket.",
+    about: "A flow over a WebSocket that runs once.",
     keys: &stage_keys(&steps::WS_STEP),
     rules: &[],
 };
@@ -128,7 +127,11 @@ pub(super) fn steps(engine: Engine) -> (&'static Shape, &'static [&'static str])
     (shape, names.unwrap_or_default())
 }
 
-const ENGINE: Key = Key::new("engine", Kind::Word(&["http", "ws"]), "What is spoken.");
+const ENGINE: Key = Key::new(
+    "engine",
+    Kind::Word(&["http", "ws"]),
+    "The engine, which is the protocol.",
+);
 const BEFORE_SCENARIO: Key = Key::new(
     "beforeScenario",
     FUNCTIONS,
@@ -160,12 +163,12 @@ const fn scenario_keys(step: &'static Shape) -> [Key; 9] {
         Key::new(
             "name",
             Kind::Scalar,
-            "What it is called in reports and by --scenario-name.",
+            "The name of the scenario in reports and for --scenario-name.",
         ),
         Key::new(
             "weight",
             Kind::Either(&[Kind::Number(0.0, 1e6), NUMERIC]),
-            "How often it is done, compared to the others; 1 when left out.",
+            "How often users choose this scenario, relative to the others. Default: 1.",
         ),
         ENGINE,
         flow(step),

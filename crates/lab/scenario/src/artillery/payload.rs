@@ -58,7 +58,7 @@ pub(crate) enum PayloadError {
         expected: usize,
         fields: String,
     },
-    #[error("a quote that is opened in line {line} is never closed")]
+    #[error("a quote that opens in line {line} is never closed")]
     Unclosed { line: usize },
     #[error("there are no rows; expected at least one line of values")]
     Empty,
@@ -215,7 +215,7 @@ mod tests {
             assert_eq!(read(text, Form::default()), Err(expected.to_owned()), "{text}");
         };
         check("1,x\n\"2\n\",y\n3", "line 4 has 1 fields, expected 2: a, b");
-        check("1,\"x", "a quote that is opened in line 1 is never closed");
+        check("1,\"x", "a quote that opens in line 1 is never closed");
         check("\n\n", "there are no rows; expected at least one line of values");
     }
 

@@ -41,7 +41,7 @@ impl<'a> Fields<'a> {
     pub fn find(&mut self, key: &'static str) -> Option<Part<'a>> {
         if let Some(shape) = self.shape {
             let known = shape.key(key);
-            debug_assert!(known.is_some(), "{key} is no key of a {}", shape.name);
+            debug_assert!(known.is_some(), "{key} is not a key of a {}", shape.name);
             if matches!(known?.kind, Kind::Refused(_)) {
                 return None;
             }
@@ -108,8 +108,8 @@ impl<'a> Fields<'a> {
 /// The error for an unknown key.
 fn unknown(key: &str, known: &[&'static str]) -> String {
     match nearest(key, known.iter().copied()) {
-        Some(nearest) => format!("is no key here; did you mean `{nearest}`?"),
-        None if known.is_empty() => "is no key here; there is none".to_owned(),
-        None => format!("is no key here; expected one of {}", known.join(", ")),
+        Some(nearest) => format!("is not a key here; did you mean `{nearest}`?"),
+        None if known.is_empty() => "is not a key here; no keys are allowed".to_owned(),
+        None => format!("is not a key here; expected one of {}", known.join(", ")),
     }
 }

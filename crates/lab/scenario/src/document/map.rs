@@ -18,7 +18,7 @@ pub(super) fn settle(entries: Vec<Entry>, mistakes: &mut Vec<Mistake>) -> Vec<En
             mistakes.push(Mistake {
                 place: entry.place,
                 path: entry.key,
-                problem: format!("this key is there twice; the first one stands at {first}"),
+                problem: format!("this key is a duplicate of the one at {first}"),
             });
         } else {
             places.insert(entry.key.clone(), entry.place);

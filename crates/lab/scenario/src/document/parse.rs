@@ -11,18 +11,18 @@ use super::{Entry, Mistake, Node, Place, Value, map, scalar};
 pub enum Limit {
     /// Values, with aliases expanded.
     #[error(
-        "there are more than {} values, aliases expanded; split the file",
+        "the file has more than {} values with aliases expanded; split the file",
         Self::MOST_VALUES
     )]
     Values,
     /// Bytes of texts and keys, with aliases expanded.
     #[error(
-        "its texts are longer than {} bytes, aliases expanded; split the file",
+        "its strings have more than {} bytes in total with aliases expanded; split the file",
         Self::MOST_BYTES
     )]
     Bytes,
     /// The nesting of lists and maps. Code that walks the tree may recurse.
-    #[error("there are more than {} lists and maps within each other", Self::MOST_LEVELS)]
+    #[error("lists and maps are nested more than {} levels deep", Self::MOST_LEVELS)]
     Levels,
 }
 
@@ -83,7 +83,7 @@ fn not_yaml(error: &ScanError) -> Mistake {
     let advice = advice.map_or_else(String::new, |(_, advice)| format!("; {advice}"));
     mistake(
         place(error.marker()),
-        format!("this is no valid YAML or JSON: {info}{advice}"),
+        format!("this is not valid YAML or JSON: {info}{advice}"),
     )
 }
 
@@ -91,18 +91,18 @@ fn not_yaml(error: &ScanError) -> Mistake {
 const ADVICE: [(&str, &str); 8] = [
     ("':' indicator", "is a ] or a } missing before this place?"),
     ("tab", "indent with spaces"),
-    ("end of stream", "does a quote before this place not end?"),
+    ("end of stream", "is a quote before this place not closed?"),
     (
         "multiline quoted scalar",
-        "does a quote before this place not end, or stand within the text?",
+        "is a quote before this place not closed, or inside the text?",
     ),
     (
         "block mapping",
-        "do keys that belong together begin in the same column?",
+        "do all keys of this map begin in the same column?",
     ),
     ("flow mapping", "is a } or a comma missing before this place?"),
     ("flow sequence", "is a ] or a comma missing before this place?"),
-    ("mapping values", "a text with a colon and a space needs quotes"),
+    ("mapping values", "text with a colon and a space needs quotes"),
 ];
 
 /// A list or a map whose end has not been read yet.
@@ -140,7 +140,8 @@ impl Builder<'_> {
         let place = place(&span.start);
         match event {
             Event::DocumentStart(..) if self.root.is_some() => {
-                let problem = "a second document begins here; a file has one, so remove what follows `---`";
+                let problem = "a second document begins here, but a file has only one; remove everything from `---` \
+                    on";
                 Err(mistake(place, problem))
             }
             Event::Scalar(text, style, anchor, tag) => {
@@ -161,7 +162,7 @@ impl Builder<'_> {
             Event::SequenceEnd | Event::MappingEnd => self.close(),
             Event::Alias(anchor) => {
                 let Some(node) = self.anchors.get(&anchor).cloned() else {
-                    return Err(mistake(place, "an alias stands within what it stands for"));
+                    return Err(mistake(place, "an alias refers to a value that contains it"));
                 };
                 self.charge_copy(&node, place)?;
                 self.check_levels(levels(&node), place)?;
@@ -248,7 +249,7 @@ impl Builder<'_> {
                 (None, Value::Number(number)) => *key = Some((number.to_string(), node.place)),
                 (None, Value::Boolean(boolean)) => *key = Some((boolean.to_string(), node.place)),
                 (None, Value::Null | Value::List(_) | Value::Map(_)) => {
-                    return Err(mistake(node.place, "a key has to be a text"));
+                    return Err(mistake(node.place, "a key has to be a string"));
                 }
             },
         }

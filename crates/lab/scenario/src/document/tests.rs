@@ -68,42 +68,46 @@ fn what_is_no_document_is_told_with_its_place() {
     refused(
         "a: [1, 2\nb: 3\n",
         &expect![
-            "test.yml:2:2: this is no valid YAML or JSON: illegal placement of ':' indicator; is a ] or a } missing before this place?"
+            "test.yml:2:2: this is not valid YAML or JSON: illegal placement of ':' indicator; is a ] or a } missing before this place?"
         ],
     );
     refused(
         "a: 1\n  b: 2\n",
         &expect![
-            "test.yml:2:4: this is no valid YAML or JSON: mapping values are not allowed in this context; a text with a colon and a space needs quotes"
+            "test.yml:2:4: this is not valid YAML or JSON: mapping values are not allowed in this context; text with \
+             a colon and a space needs quotes"
         ],
     );
     refused(
         "\"\\ud83d\"",
         &expect![
-            "test.yml:1:1: this is no valid YAML or JSON: while parsing a quoted scalar, found high surrogate without following low surrogate"
+            "test.yml:1:1: this is not valid YAML or JSON: while parsing a quoted scalar, found high surrogate without following low surrogate"
         ],
     );
     refused(
         "{\"a\": 1",
-        &expect!["test.yml:1:1: this is no valid YAML or JSON: unclosed bracket '{'"],
+        &expect!["test.yml:1:1: this is not valid YAML or JSON: unclosed bracket '{'"],
     );
     refused(
         "a: *nobody\n",
-        &expect!["test.yml:1:4: this is no valid YAML or JSON: while parsing node, found unknown anchor"],
+        &expect!["test.yml:1:4: this is not valid YAML or JSON: while parsing node, found unknown anchor"],
     );
     refused(
         "a: &x [*x]\n",
-        &expect!["test.yml:1:8: an alias stands within what it stands for"],
+        &expect!["test.yml:1:8: an alias refers to a value that contains it"],
     );
     refused(
         "a: 1\n---\nb: 2\n",
-        &expect!["test.yml:2:1: a second document begins here; a file has one, so remove what follows `---`"],
+        &expect![
+            "test.yml:2:1: a second document begins here, but a file has only one; \
+            remove everything from `---` on"
+        ],
     );
-    refused("? [1]\n: 2\n", &expect!["test.yml:1:3: a key has to be a text"]);
+    refused("? [1]\n: 2\n", &expect!["test.yml:1:3: a key has to be a string"]);
     refused(
         "a: 1\nb: 2\na: 3\nc: !thing 4\n<<: 5\n",
         &expect![[r#"
-            test.yml:3:1: a: this key is there twice; the first one stands at 1:1
+            test.yml:3:1: a: this key is a duplicate of the one at 1:1
             test.yml:4:11: the tag `!thing` is not known here; write the value without it
             test.yml:5:5: <<: expected a map to merge, for example *defaults, found 5"#]],
     );
@@ -119,7 +123,7 @@ fn the_cost_of_a_document_is_bounded() {
     });
     refused(
         &bomb,
-        &expect!["test.yml:6:10: there are more than 200000 values, aliases expanded; split the file"],
+        &expect!["test.yml:6:10: the file has more than 200000 values with aliases expanded; split the file"],
     );
     let long = format!(
         "a: &a {}\nb: [{}]\n",
@@ -129,23 +133,23 @@ fn the_cost_of_a_document_is_bounded() {
     refused(
         &long,
         &expect![
-            "test.yml:2:665: its texts are longer than 16777216 bytes, aliases expanded; split the file"
+            "test.yml:2:665: its strings have more than 16777216 bytes in total with aliases expanded; split the file"
         ],
     );
     refused(
         &"[".repeat(100_000),
-        &expect!["test.yml:1:256: this is no valid YAML or JSON: recursion limit exceeded"],
+        &expect!["test.yml:1:256: this is not valid YAML or JSON: recursion limit exceeded"],
     );
     refused(
         &"- ".repeat(100_000),
-        &expect!["test.yml:1:129: there are more than 64 lists and maps within each other"],
+        &expect!["test.yml:1:129: lists and maps are nested more than 64 levels deep"],
     );
     let deep = (1..100).fold("a0: &a0 [x]\n".to_owned(), |deep, n| {
         format!("{deep}a{n}: &a{n} [*a{}]\n", n - 1)
     });
     refused(
         &deep,
-        &expect!["test.yml:64:12: there are more than 64 lists and maps within each other"],
+        &expect!["test.yml:64:12: lists and maps are nested more than 64 levels deep"],
     );
 }
 
@@ -179,10 +183,10 @@ fn reading_gathers_all_mistakes() {
         test.yml:4:5: on: expected true or false, found "true"
         test.yml:5:8: items: expected a list, found a map
         test.yml:7:5: steps[0]: `send` is missing: expected a text, for example send: hi
-        test.yml:7:5: steps[0].sned: is no key here; did you mean `send`?
+        test.yml:7:5: steps[0].sned: is not a key here; did you mean `send`?
         test.yml:8:5: steps[1]: expected a map, found 7
         test.yml:9:5: steps[2]: `send` is missing: expected a text, for example send: hi
-        test.yml:10:1: ["odd key"]: is no key here; expected one of name, count, ratio, on, items, url, steps"#]].assert_eq(&document.finish().unwrap_err().to_string());
+        test.yml:10:1: ["odd key"]: is not a key here; expected one of name, count, ratio, on, items, url, steps"#]].assert_eq(&document.finish().unwrap_err().to_string());
     document.finish().unwrap();
 }
 

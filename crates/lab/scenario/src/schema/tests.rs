@@ -49,7 +49,7 @@ fn check(complete: &str, file: &'static Kind, read: impl Fn(&Document) -> Result
     assert!(lacking.is_empty(), "the file with every key lacks {lacking:?}");
     for (mistake, text) in mutants.texts {
         let document = Document::read("mutant.yml", &text).unwrap();
-        assert!(read(&document).is_err(), "{mistake} is no mistake:\n{text}");
+        assert!(read(&document).is_err(), "{mistake} is not a mistake:\n{text}");
     }
 }
 

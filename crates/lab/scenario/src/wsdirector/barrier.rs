@@ -66,7 +66,7 @@ impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (timeout, attendance) = match self {
             Self::Lost { group } => {
-                return write!(f, "a client of group {group} failed before it got here");
+                return write!(f, "a client of group {group} failed before this step");
             }
             Self::TimedOut { timeout, attendance } => (timeout, attendance),
         };
@@ -74,7 +74,7 @@ impl fmt::Display for Missing {
         let (n_waiting, n_clients) = (sum(|group| group.n_waiting), sum(|group| group.n_clients));
         write!(
             f,
-            "{n_waiting} of {n_clients} clients, and nobody else came for {timeout:?}; missing:"
+            "{n_waiting} of {n_clients} clients arrived, and no other client for {timeout:?}; missing:"
         )?;
         let missing = attendance
             .iter()
@@ -305,7 +305,7 @@ mod tests {
             passes(Arc::clone(&barrier), 1, Duration::ZERO),
             passes(Arc::clone(&barrier), 1, 3 * SECOND)
         );
-        let told = "2 of 3 clients, and nobody else came for 5s; missing: 1 of 1 of group publisher";
+        let told = "2 of 3 clients arrived, and no other client for 5s; missing: 1 of 1 of group publisher";
         assert_eq!(first, (8 * SECOND, told.to_owned()));
         assert_eq!(second, (8 * SECOND, told.to_owned()));
         // A late client fails at once, with the same words.
@@ -321,7 +321,7 @@ mod tests {
             barrier.lose(0);
         };
         let (outcome, ()) = tokio::join!(passes(Arc::clone(&barrier), 1, Duration::ZERO), lose);
-        let told = "a client of group publisher failed before it got here";
+        let told = "a client of group publisher failed before this step";
         assert_eq!(outcome, (SECOND, told.to_owned()));
     }
 

@@ -328,7 +328,7 @@ impl<'a> Client<'a> {
         }
         if self.mailbox.is_full() {
             return Err(format!(
-                "{} messages that nobody took; a client keeps at most {} of them, and {} bytes",
+                "{} messages that no step took; a client keeps at most {} of them, and {} bytes",
                 self.mailbox.len(),
                 mailbox::MOST_MESSAGES,
                 mailbox::MOST_BYTES
@@ -410,7 +410,7 @@ impl<'a> Client<'a> {
             0 => String::new(),
             n => format!(", and {n} more"),
         };
-        format!("; what came was something else: {}{more}", shown.join(", "))
+        format!("; it received other messages: {}{more}", shown.join(", "))
     }
 }
 

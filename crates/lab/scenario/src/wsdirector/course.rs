@@ -89,7 +89,10 @@ impl Course {
 
     fn repeated(&mut self, arguments: &Part<'_>, steps: Steps) -> Option<Item> {
         let mut fields = arguments.fields_of(steps.repeated())?;
-        let times = fields.require("multiplier", "how often, for example multiplier: 10");
+        let times = fields.require(
+            "multiplier",
+            "the number of repetitions, for example multiplier: 10",
+        );
         let times = times.map(|part| evaluate(&part, steps.scale));
         let actions = fields.require("actions", "the steps to repeat, for example actions: [wait_all]");
         fields.finish();
@@ -104,7 +107,7 @@ impl Course {
         self.add(items);
         if self.turns.len() > MOST_TURNS {
             part.mistake(format!(
-                "with all repetitions there are more than {MOST_TURNS} steps for each client; lower the multipliers \
+                "each client would have more than {MOST_TURNS} steps with all repetitions; lower the multipliers \
                  or the --scale"
             ));
         }
@@ -147,7 +150,7 @@ fn named<'a>(action: &Part<'a>) -> Option<(&'a str, Part<'a>)> {
         Value::Map(entries) if entries.len() == 1 => action.fields()?.all().next(),
         Value::Map(entries) if entries.len() > 1 => {
             action.mistake(format!(
-                "expected {EXPECTED}, found {} keys; is what belongs to the step indented below it?",
+                "expected {EXPECTED}, found {} keys; are the parts of the step indented below it?",
                 entries.len()
             ));
             None

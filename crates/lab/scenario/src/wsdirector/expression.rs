@@ -22,7 +22,7 @@ pub(super) enum ExpressionError {
     DivisionByZero,
     #[error("this gives {0}; expected 0 to {MOST}")]
     OutOfRange(i64),
-    #[error("this gives more than a number can be; expected 0 to {MOST}")]
+    #[error("this overflows a number; expected 0 to {MOST}")]
     Overflow,
 }
 

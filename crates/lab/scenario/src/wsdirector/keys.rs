@@ -87,7 +87,7 @@ pub(crate) static FILE: Kind =
 /// An item of a list of clients.
 pub(super) static GROUP: Shape = Shape {
     name: "group",
-    about: "Clients that do the same.",
+    about: "A group of clients with the same steps.",
     keys: &[Key::new(
         "client",
         Kind::Switch(
@@ -98,7 +98,7 @@ pub(super) static GROUP: Shape = Shape {
                 (NAMES[2], &PHOENIX_CLIENT),
             ],
         ),
-        "How many there are, how they connect, and what they do.",
+        "The number of clients, how they connect, and their steps.",
     )
     .required()],
     rules: &[],
@@ -131,28 +131,28 @@ const fn client_keys(step: &'static Kind, repeated: &'static Shape) -> [Key; 7] 
         Key::new(
             "name",
             Kind::Scalar,
-            "What the group is called in results; its number when left out.",
+            "The name of the group in results. Default: its number.",
         ),
-        Key::new("multiplier", EXPRESSION, "How many clients there are."),
+        Key::new("multiplier", EXPRESSION, "The number of clients."),
         Key::new(
             "protocol",
             Kind::Word(&NAMES),
-            "What is spoken over the WebSocket; it decides which steps there are.",
+            "The protocol over the WebSocket, which decides the available steps.",
         ),
         Key::new(
             "ignore",
             Kind::Either(&[Kind::Text, Kind::List(&Kind::Text)]),
-            "Regular expressions; a message that one of them matches is not seen.",
+            "Regular expressions; a message that matches one of them is ignored.",
         ),
         Key::new(
             "connection_options",
             Kind::Map(&CONNECTION_OPTIONS),
-            "What clients say when they connect.",
+            "How clients connect.",
         ),
         Key::new(
             "actions",
             Kind::List(step),
-            "The steps of each client; without any, it connects and leaves.",
+            "The steps of each client. Without steps, a client connects and leaves.",
         ),
         Key::new(
             "loop",
@@ -164,7 +164,7 @@ const fn client_keys(step: &'static Kind, repeated: &'static Shape) -> [Key; 7] 
 
 pub(super) static CONNECTION_OPTIONS: Shape = Shape {
     name: "connection_options",
-    about: "What clients say when they connect.",
+    about: "How clients connect.",
     keys: &[
         Key::new(
             "headers",
@@ -174,12 +174,12 @@ pub(super) static CONNECTION_OPTIONS: Shape = Shape {
         Key::new(
             "cookies",
             Kind::Table(&Kind::Scalar),
-            "Cookies, which are escaped.",
+            "Cookies; their values are escaped.",
         ),
         Key::new(
             "query",
             Kind::Table(&Kind::Scalar),
-            "Parameters that are added to the URL, escaped.",
+            "Parameters for the query of the URL; they are escaped.",
         ),
         Key::new(
             "subprotocol",

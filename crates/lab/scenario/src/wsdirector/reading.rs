@@ -63,8 +63,8 @@ fn groups(root: &Part<'_>, scale: u32) -> Vec<Group> {
         }
         if n_turns > MOST_TURNS {
             item.mistake(format!(
-                "with all repetitions the groups up to here have more than {MOST_TURNS} steps; lower the multipliers or \
-                 the --scale"
+                "the groups up to this one have more than {MOST_TURNS} steps with all repetitions; lower the \
+                 multipliers or the --scale"
             ));
             break;
         }
@@ -121,7 +121,9 @@ fn group(client: &Part<'_>, position: usize, scale: u32) -> Option<Group> {
 fn course(fields: &mut Fields<'_>, steps: Steps) -> Course {
     match (fields.get("actions"), fields.get("loop")) {
         (Some(_), Some(repeated)) => {
-            repeated.mistake("a client has either actions or a loop; write the loop as one of the actions");
+            repeated.mistake(
+                "a client cannot have both actions and a loop; write the loop as one of the actions",
+            );
             Course::default()
         }
         (Some(actions), None) => Course::read(&actions, steps),
@@ -144,10 +146,10 @@ fn check_protocol(part: &Part<'_>) {
     let names = VOCABULARIES.iter().map(|known| known.name);
     if !names.clone().any(|known| known == name) {
         part.mistake(match nearest(name, names) {
-            Some(nearest) => format!("`{name}` is no protocol; did you mean `{nearest}`?"),
+            Some(nearest) => format!("`{name}` is not a protocol; did you mean `{nearest}`?"),
             None => format!(
-                "`{name}` is no protocol; expected base, action_cable or phoenix (protocols that are written in \
-                 Ruby are not run)"
+                "`{name}` is not a protocol; expected base, action_cable or phoenix (protocols written in Ruby are \
+                 not supported)"
             ),
         });
     }
@@ -196,7 +198,7 @@ fn regular_expression(part: &Part<'_>) -> Option<Regex> {
         .multi_line(true)
         .build();
     regex
-        .map_err(|error| part.mistake(format!("this is no regular expression: {error}")))
+        .map_err(|error| part.mistake(format!("this is not a regular expression: {error}")))
         .ok()
 }
 
@@ -243,7 +245,7 @@ fn check(root: &Part<'_>, groups: &[Group]) {
     for (position, group) in groups.iter().enumerate() {
         if groups[..position].iter().any(|other| other.name == group.name) {
             root.mistake(format!(
-                "two groups have the name `{}`; expected one of its own for each",
+                "two groups have the name `{}`; give each its own name",
                 group.name
             ));
         }
@@ -261,8 +263,8 @@ fn check(root: &Part<'_>, groups: &[Group]) {
     let Some(first) = counts.next() else { return };
     for other in counts.filter(|other| n_barriers(other) != n_barriers(first)) {
         root.mistake(format!(
-            "group {} meets at wait_all {} times and group {} {} times, so somebody would wait in vain; expected the \
-             same number for all groups",
+            "group {} meets at wait_all {} times and group {} {} times, so some clients would wait forever; expected \
+             the same number for all groups",
             first.name,
             n_barriers(first),
             other.name,

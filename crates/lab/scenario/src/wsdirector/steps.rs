@@ -73,7 +73,7 @@ impl Steps {
     fn unknown(self, name: &str) -> String {
         let names = Vocabulary::of(self.protocol).steps.names();
         if let Some(nearest) = nearest(name, names.clone()) {
-            return format!("`{name}` is no step; did you mean `{nearest}`?");
+            return format!("`{name}` is not a step; did you mean `{nearest}`?");
         }
         match VOCABULARIES.iter().find(|other| other.steps.key(name).is_some()) {
             Some(Vocabulary { name: protocol, .. }) => {
@@ -81,7 +81,7 @@ impl Steps {
             }
             None => {
                 let names: Vec<_> = names.collect();
-                format!("`{name}` is no step; expected one of {}", names.join(", "))
+                format!("`{name}` is not a step; expected one of {}", names.join(", "))
             }
         }
     }
@@ -148,7 +148,7 @@ impl Steps {
         let (exact, partial) = (fields.find("data"), fields.find("data>"));
         let (data, is_partial) = match (exact, partial) {
             (Some(_), Some(partial)) => {
-                partial.mistake("expected either data, which is all of it, or data>, which is a part of it");
+                partial.mistake("expected either data, the whole message, or data>, a part of it");
                 return None;
             }
             (Some(data), None) => (Some(data), false),

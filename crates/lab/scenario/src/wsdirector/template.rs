@@ -5,7 +5,7 @@ use crate::document::{Mistake, Mistakes, Place};
 
 /// What can be written, for error texts.
 const EXPECTED: &str = "expected <%= ENV[\"NAME\"] %>, <%= ENV[\"NAME\"] || \"default\" %> or \
-                        <%= ENV.fetch(\"NAME\", \"default\") %>; Ruby is not run";
+                        <%= ENV.fetch(\"NAME\", \"default\") %>; Ruby code is not supported";
 
 /// The text with values in place of its `<%= … %>`; `variable` looks up the environment. Comments (`<%# … %>`) are
 /// removed, and `<%%` becomes `<%`.
@@ -157,10 +157,10 @@ mod tests {
         let text = "- é: <%= ENV[\"NONE\"] %>\n- <%= 1 + 1 %>\n  <% 3.times do %><%= ENV[\"A\"] || foo %>\n- <%= ENV[\"A\"\n";
         expect![[r#"
             test.yml:1:6: the variable NONE is not set; set it, or write a default: <%= ENV["NONE"] || "default" %>
-            test.yml:2:3: expected <%= ENV["NAME"] %>, <%= ENV["NAME"] || "default" %> or <%= ENV.fetch("NAME", "default") %>; Ruby is not run
-            test.yml:3:3: expected <%= ENV["NAME"] %>, <%= ENV["NAME"] || "default" %> or <%= ENV.fetch("NAME", "default") %>; Ruby is not run
-            test.yml:3:19: expected <%= ENV["NAME"] %>, <%= ENV["NAME"] || "default" %> or <%= ENV.fetch("NAME", "default") %>; Ruby is not run
-            test.yml:4:3: `<%` without `%>`: expected <%= ENV["NAME"] %>, <%= ENV["NAME"] || "default" %> or <%= ENV.fetch("NAME", "default") %>; Ruby is not run"#]].assert_eq(&fill_in("test.yml", text, &known).unwrap_err().to_string());
+            test.yml:2:3: expected <%= ENV["NAME"] %>, <%= ENV["NAME"] || "default" %> or <%= ENV.fetch("NAME", "default") %>; Ruby code is not supported
+            test.yml:3:3: expected <%= ENV["NAME"] %>, <%= ENV["NAME"] || "default" %> or <%= ENV.fetch("NAME", "default") %>; Ruby code is not supported
+            test.yml:3:19: expected <%= ENV["NAME"] %>, <%= ENV["NAME"] || "default" %> or <%= ENV.fetch("NAME", "default") %>; Ruby code is not supported
+            test.yml:4:3: `<%` without `%>`: expected <%= ENV["NAME"] %>, <%= ENV["NAME"] || "default" %> or <%= ENV.fetch("NAME", "default") %>; Ruby code is not supported"#]].assert_eq(&fill_in("test.yml", text, &known).unwrap_err().to_string());
     }
 
     #[test]

@@ -288,11 +288,11 @@ fn all_mistakes_of_a_file_are_told() {
     refused(
         "- hello\n- sned: {data: hi}\n- subscribe: {channel: x}\n- 5\n- send: {data: 1}\n  receive: {}\n",
         &expect![[r#"
-            test.yml:1:3: [0]: `hello` is no step; expected one of send, receive, receive_all, wait_all, sleep, debug, loop
-            test.yml:2:9: [1].sned: `sned` is no step; did you mean `send`?
+            test.yml:1:3: [0]: `hello` is not a step; expected one of send, receive, receive_all, wait_all, sleep, debug, loop
+            test.yml:2:9: [1].sned: `sned` is not a step; did you mean `send`?
             test.yml:3:14: [2].subscribe: `subscribe` is a step of another protocol; write protocol: action_cable for this client
             test.yml:4:3: [3]: expected a step, for example wait_all or send: {data: hi}, found 5
-            test.yml:5:3: [4]: expected a step, for example wait_all or send: {data: hi}, found 2 keys; is what belongs to the step indented below it?"#]],
+            test.yml:5:3: [4]: expected a step, for example wait_all or send: {data: hi}, found 2 keys; are the parts of the step indented below it?"#]],
     );
     refused(
         r#"
@@ -315,25 +315,25 @@ fn all_mistakes_of_a_file_are_told() {
 "#,
         &expect![[r#"
             test.yml:2:9: [0].send: `data` is missing: expected what to send, for example data: hi
-            test.yml:2:10: [0].send.daat: is no key here; did you mean `data`?
+            test.yml:2:10: [0].send.daat: is not a key here; did you mean `data`?
             test.yml:3:9: [1].send: expected a map, found "hi"
-            test.yml:4:31: [2].receive.data>: expected either data, which is all of it, or data>, which is a part of it
+            test.yml:4:31: [2].receive.data>: expected either data, the whole message, or data>, a part of it
             test.yml:5:22: [3].receive.ordered: expected true or false, found "yes"
             test.yml:5:36: [3].receive.timeout: expected seconds from 0 to 86400, for example 0.5, found "soon"
             test.yml:5:49: [3].receive.print: expected true or false, found 1
             test.yml:6:22: [4].receive.timeout: expected seconds from 0 to 86400, for example 0.5, found -1
-            test.yml:7:22: [5].wait_all.sample: wait_all waits for all clients, so there is no sample of them
+            test.yml:7:22: [5].wait_all.sample: wait_all waits for all clients, so it cannot have a sample
             test.yml:8:10: [6].sleep: `time` is missing: expected seconds, for example time: 0.5
             test.yml:9:17: [7].sleep.time: expected seconds from 0 to 86400, for example 0.5, found 1000000000.0
             test.yml:10:20: [8].debug.message: expected a text, found a list
             test.yml:11:9: [9].loop: `actions` is missing: expected the steps to repeat, for example actions: [wait_all]
             test.yml:11:22: [9].loop.multiplier: expected a whole number or an expression with :scale, for example ":scale * 2"
-            test.yml:12:9: [10].loop: `multiplier` is missing: expected how often, for example multiplier: 10
+            test.yml:12:9: [10].loop: `multiplier` is missing: expected the number of repetitions, for example multiplier: 10
             test.yml:13:32: [11].send.multiplier: expected a whole number or an expression with :scale, for example ":scale * 2"
             test.yml:14:32: [12].send.multiplier: this gives -1; expected 0 to 1000000
             test.yml:14:55: [12].send.sample: this divides by zero
             test.yml:15:41: [13].receive_all.messages[0].multiplier: expected a whole number or an expression with :scale, for example ":scale * 2", found 1.5
-            test.yml:15:57: [13].receive_all.messages[1].x: is no key here; expected one of data, data>, multiplier
+            test.yml:15:57: [13].receive_all.messages[1].x: is not a key here; expected one of data, data>, multiplier
             test.yml:16:16: [14].receive_all: `messages` is missing: expected a list, for example messages: [{data: hi, multiplier: 2}]
             test.yml:17:33: the tag `!ruby/regexp` is not known here; write the value without it"#]],
     );
@@ -368,26 +368,26 @@ fn all_mistakes_of_a_file_are_told() {
       - join
 "#,
         &expect![[r#"
-            test.yml:2:1: two groups have the name `a`; expected one of its own for each
-            test.yml:4:15: [0].client.protocol: `actioncable` is no protocol; did you mean `action_cable`?
+            test.yml:2:1: two groups have the name `a`; give each its own name
+            test.yml:4:15: [0].client.protocol: `actioncable` is not a protocol; did you mean `action_cable`?
             test.yml:5:17: [0].client.multiplier: expected a whole number or an expression with :scale, for example ":scale * 2"
-            test.yml:6:5: [0].client.acitons: is no key here; did you mean `actions`?
-            test.yml:9:15: [1].client.protocol: `MyProtocol` is no protocol; expected base, action_cable or phoenix (protocols that are written in Ruby are not run)
-            test.yml:10:13: [1].client.ignore: this is no regular expression: regex parse error:
+            test.yml:6:5: [0].client.acitons: is not a key here; did you mean `actions`?
+            test.yml:9:15: [1].client.protocol: `MyProtocol` is not a protocol; expected base, action_cable or phoenix (protocols written in Ruby are not supported)
+            test.yml:10:13: [1].client.ignore: this is not a regular expression: regex parse error:
                 (
                 ^
             error: unclosed group
-            test.yml:11:26: [1].client.connection_options.header: is no key here; did you mean `headers`?
+            test.yml:11:26: [1].client.connection_options.header: is not a key here; did you mean `headers`?
             test.yml:11:47: [1].client.connection_options.cookies: expected a map, found a list
-            test.yml:13:11: [1].client.loop: a client has either actions or a loop; write the loop as one of the actions
+            test.yml:13:11: [1].client.loop: a client cannot have both actions and a loop; write the loop as one of the actions
             test.yml:14:3: [2]: `client` is missing: expected a client, for example client: {actions: [wait_all]}
-            test.yml:14:3: [2].clinet: is no key here; did you mean `client`?
+            test.yml:14:3: [2].clinet: is not a key here; did you mean `client`?
             test.yml:18:20: [3].client.actions[0].subscribe: `channel` is missing: expected a channel, for example channel: ChatChannel
             test.yml:19:30: [3].client.actions[1].subscribe.channel: expected a text, found 5
             test.yml:20:18: [3].client.actions[2].perform: `action` is missing: expected what to perform, for example action: speak
             test.yml:21:15: [3].client.actions[3].join: `join` is a step of another protocol; write protocol: phoenix for this client
             test.yml:22:39: [3].client.actions[4].receive.params: expected a map, for example {id: 2}, found 5
-            test.yml:22:42: [3].client.actions[4].receive.dta: is no key here; did you mean `data`?
+            test.yml:22:42: [3].client.actions[4].receive.dta: is not a key here; did you mean `data`?
             test.yml:26:15: [4].client.actions[0].send: `event` is missing: expected an event, for example event: new_msg
             test.yml:27:26: [4].client.actions[1].receive.topic: expected a text, found 1
             test.yml:27:36: [4].client.actions[1].receive.event: expected a text, found 2
@@ -400,7 +400,8 @@ fn what_cannot_work_is_told_before_the_run() {
     refused(
         "- client: {actions: [wait_all]}\n- client: {name: b, actions: [wait_all, wait_all]}\n- client: {multiplier: 0}\n",
         &expect![
-            "test.yml:1:1: group 1 meets at wait_all 1 times and group b 2 times, so somebody would wait in vain; expected the same number for all groups"
+            "test.yml:1:1: group 1 meets at wait_all 1 times and group b 2 times, so some clients would wait \
+             forever; expected the same number for all groups"
         ],
     );
     refused(
@@ -413,13 +414,15 @@ fn what_cannot_work_is_told_before_the_run() {
     refused(
         &many.repeat(3),
         &expect![
-            "test.yml:2:3: [1]: with all repetitions the groups up to here have more than 1000000 steps; lower the multipliers or the --scale"
+            "test.yml:2:3: [1]: the groups up to this one have more than 1000000 steps with all repetitions; lower \
+             the multipliers or the --scale"
         ],
     );
     refused(
         "- loop: {multiplier: 1000000, actions: [{loop: {multiplier: 1000000, actions: [receive, receive]}}]}\n",
         &expect![
-            "test.yml:1:1: with all repetitions there are more than 1000000 steps for each client; lower the multipliers or the --scale"
+            "test.yml:1:1: each client would have more than 1000000 steps with all repetitions; lower the \
+             multipliers or the --scale"
         ],
     );
     // An empty loop ends.

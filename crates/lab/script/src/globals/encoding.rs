@@ -59,7 +59,7 @@ impl TextDecoder {
             .map(|label| label.0.to_ascii_lowercase())
             .unwrap_or_default();
         if !matches!(label.trim(), "" | "utf-8" | "utf8" | "unicode-1-1-utf-8") {
-            let text = format!("TextDecoder knows utf-8 only, not `{label}`");
+            let text = format!("TextDecoder supports only utf-8, not `{label}`");
             return Err(Exception::throw_range(&ctx, &text));
         }
         let options = options.0.flatten();

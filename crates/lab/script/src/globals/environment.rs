@@ -12,7 +12,7 @@ use rquickjs::{
 
 use crate::{arguments::utf8, host::Host};
 
-/// What can be done with an object that has to have its properties by then (ECMAScript 2025 §10.5).
+/// The operations that need the properties of the object (ECMAScript 2025 §10.5).
 const FILLING: [&str; 7] = [
     "defineProperty",
     "deleteProperty",

@@ -16,7 +16,8 @@ pub(crate) fn build<'js>(ctx: &Ctx<'js>) -> Result<Function<'js>> {
 fn open<'js>(ctx: Ctx<'js>, Text(path): Text, mode: Opt<Text>) -> Result<Value<'js>> {
     let host = Host::of(&ctx);
     if host.stage() != Stage::Init {
-        let text = "open() works in the init context only, outside of functions: the files of a script are read before the run";
+        let text = "open() works only in the init context, outside of functions; the files of a script are read \
+            before the run";
         return Err(Exception::throw_message(&ctx, text));
     }
     let module = ctx

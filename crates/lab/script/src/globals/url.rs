@@ -67,7 +67,7 @@ struct Url<'js> {
 #[derive(Trace, JsLifetime)]
 #[rquickjs::class(rename = "URLSearchParams")]
 struct UrlSearchParams<'js> {
-    /// What they are the parameters of.
+    /// The URL of the parameters.
     url: Class<'js, Url<'js>>,
 }
 
@@ -110,7 +110,8 @@ fn parse(ctx: &Ctx<'_>, text: &str, base: Option<&str>) -> Result<url::Url> {
     };
     parsed.map_err(|error| {
         let text = plimsoll_redacted::url(text);
-        let text = format!("`{text}` is no URL ({error}); expected for example https://example.com/path?a=1");
+        let text =
+            format!("`{text}` is not a URL ({error}); expected something like https://example.com/path?a=1");
         Exception::throw_type(ctx, &text)
     })
 }

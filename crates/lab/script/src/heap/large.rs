@@ -1,4 +1,4 @@
-//! Blocks that are too large for a span: each has memory of its own.
+//! Blocks that are too large for a span: each has its own memory.
 
 use std::{
     alloc::{self, Layout},
@@ -7,8 +7,8 @@ use std::{
 
 use super::spans::{HEADER_BYTES, SPAN_BYTES};
 
-/// How far behind a multiple of [`SPAN_BYTES`] a large block begins: its size stands before it. By that it is told
-/// from blocks in spans, which begin with a longer header.
+/// The distance of a large block from a multiple of [`SPAN_BYTES`]: its size is stored before it. The distance
+/// distinguishes it from blocks in spans, which have a longer header.
 pub(super) const OFFSET: usize = 16;
 
 const _: () = assert!(HEADER_BYTES > OFFSET);

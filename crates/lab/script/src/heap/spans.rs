@@ -25,7 +25,7 @@ const MOST: usize = 32 << 10;
 
 const CLASSES: usize = MOST_IN_STEPS / STEP + (MOST / MOST_IN_STEPS).ilog2() as usize * SIZES_PER_DOUBLING;
 
-/// One of the sizes that blocks in spans have.
+/// One of the block sizes in spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SizeClass(usize);
 
@@ -46,7 +46,7 @@ impl SizeClass {
         ))
     }
 
-    /// How many bytes its blocks have.
+    /// The size of its blocks in bytes.
     pub(super) fn block_bytes(self) -> usize {
         match self.0.checked_sub(MOST_IN_STEPS / STEP) {
             None => (self.0 + 1) * STEP,
@@ -58,14 +58,14 @@ impl SizeClass {
     }
 }
 
-/// What a span begins with; its blocks follow.
+/// The header of a span; its blocks follow.
 struct Span {
     class: SizeClass,
     /// The block that was given back last; it holds the address of the one before, and so on.
     free: *mut u8,
-    /// Where in the span the blocks begin that were never used.
+    /// The offset of the never used blocks in the span.
     fresh: usize,
-    /// How many blocks are in use.
+    /// The number of blocks in use.
     used: usize,
 }
 
@@ -77,7 +77,7 @@ impl Span {
 
 /// The spans of a thread.
 pub(super) struct Spans {
-    /// Of each size, those with room; those that are full are known by their blocks only.
+    /// The spans with room, by size. Full spans are known by their blocks only.
     with_room: [Vec<NonNull<Span>>; CLASSES],
 }
 
@@ -173,7 +173,7 @@ pub(super) unsafe fn block_bytes(block: *mut u8) -> usize {
     unsafe { (*span_of(block).as_ptr()).class.block_bytes() }
 }
 
-/// Where a block lies.
+/// The span of a block.
 fn span_of(block: *mut u8) -> NonNull<Span> {
     let span = block.map_addr(|address| address / SPAN_BYTES * SPAN_BYTES);
     NonNull::new(span.cast()).expect("no block lies in the first span of the address space")
@@ -207,7 +207,7 @@ const LAYOUT: Layout = match Layout::from_size_align(SPAN_BYTES, SPAN_BYTES) {
     Err(_) => panic!("a power of two is an alignment"),
 };
 
-/// How far behind the beginning of a span its first block begins.
+/// The distance of the first block from the beginning of a span.
 pub(super) const HEADER_BYTES: usize = size_of::<Span>();
 
 // The first block is aligned.

@@ -38,13 +38,13 @@ pub(super) const MODULE: Module = Module {
         ),
         differs(
             "Client.subscribe",
-            "returns null when rejected or not answered, as documented, and throws with the option throw; what is \
-             subscribed already is returned as it is; a rejected channel can be tried again",
+            "returns null when rejected or not answered, as documented, and throws with the option throw; an \
+             existing subscription is returned unchanged; a rejected channel can be subscribed again",
         ),
         differs("Client.subscribeAsync", "its await() as subscribe"),
         differs(
             "Client.disconnect",
-            "says Close with code 1000 and waits for the server's Close, a second at most",
+            "sends Close with code 1000 and waits up to a second for the server's Close",
         ),
         differs(
             "Client.loop",
@@ -63,7 +63,7 @@ pub(super) const MODULE: Module = Module {
         same("Channel.receive"),
         differs(
             "Channel.receiveN",
-            "a text as condition means an equal text, as documented",
+            "a string as condition must be equal to the message, as documented",
         ),
         differs("Channel.receiveAll", "takes fractions of a second"),
         same("Channel.ignoreReads"),
@@ -74,12 +74,12 @@ pub(super) const MODULE: Module = Module {
         differs("Channel.ackDuration", "with fractions; null before the answer"),
         beyond(
             "Channel.identifier",
-            "what the channel is subscribed to, as on the wire",
+            "the identifier of the subscription, as on the wire",
         ),
         beyond("Channel.received", "how many messages have arrived"),
         beyond(
             "Channel.lastReceivedAt",
-            "when the last one arrived, in milliseconds of Unix time",
+            "the arrival time of the last message, in milliseconds of Unix time",
         ),
         beyond("Channel.unsubscribe", "ends the subscription"),
         beyond(
@@ -90,18 +90,18 @@ pub(super) const MODULE: Module = Module {
             "Channel.countOnly",
             "counts messages natively, with their delay, and never enters the script for them",
         ),
-        beyond("Channel.history", "asks for what was published before"),
+        beyond("Channel.history", "asks for messages that were published before"),
         beyond("Channel.historyDuration", "how long that took, in milliseconds"),
         beyond(
             "Channel.whisper",
             "sends to the other listeners, without the application",
         ),
         beyond("Channel.join", "becomes present"),
-        beyond("Channel.leave", "is present no more"),
-        beyond("Channel.presence", "asks who is present"),
+        beyond("Channel.leave", "leaves the presence set"),
+        beyond("Channel.presence", "asks which clients are present"),
         beyond(
             "Channel.onPresence",
-            "calls a function when somebody comes or leaves",
+            "calls a function when a client joins or leaves",
         ),
     ],
 };

@@ -58,11 +58,11 @@ fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(exports)
 }
 
-/// A digest under way.
+/// A digest in progress.
 #[derive(Trace, JsLifetime)]
 #[rquickjs::class]
 struct Hasher {
-    /// Not used up by `digest`: as in k6, more can be added after it.
+    /// The running digest. As in k6, `digest` does not consume it, and more data can be added after it.
     #[qjs(skip_trace)]
     running: RefCell<Running>,
 }
@@ -111,7 +111,7 @@ fn find(ctx: &Ctx<'_>, name: &str) -> Result<&'static Algorithm> {
         .find(|algorithm| algorithm.name == name)
         .ok_or_else(|| {
             let names: Vec<_> = ALGORITHMS.iter().map(|algorithm| algorithm.name).collect();
-            let text = format!("`{name}` is no digest; expected one of {}", names.join(", "));
+            let text = format!("`{name}` is not a digest; expected one of {}", names.join(", "));
             Exception::throw_type(ctx, &text)
         })
 }
@@ -126,7 +126,7 @@ fn encoded<'js>(ctx: &Ctx<'js>, digest: &[u8], encoding: Option<&Text>) -> Resul
         "binary" => ArrayBuffer::new_copy(ctx.clone(), digest)?.into_js(ctx),
         other => {
             let text = format!(
-                "`{other}` is no output encoding; expected hex, base64, base64url, base64rawurl or binary"
+                "`{other}` is not an output encoding; expected hex, base64, base64url, base64rawurl or binary"
             );
             Err(Exception::throw_type(ctx, &text))
         }

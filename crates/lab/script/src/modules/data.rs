@@ -24,7 +24,7 @@ fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(exports)
 }
 
-/// `new SharedArray(name, fn)`: an array whose items are read from their JSON when they are asked for.
+/// `new SharedArray(name, fn)`: an array whose items are read from their JSON on access.
 fn shared_array<'js>(ctx: Ctx<'js>, Text(name): Text, make: Function<'js>) -> Result<Value<'js>> {
     let host = Host::of(&ctx);
     if host.stage() != Stage::Init {

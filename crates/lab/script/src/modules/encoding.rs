@@ -13,8 +13,8 @@ pub(super) const MODULE: Module = Module {
     id: "k6/encoding",
     build,
     api: &[
-        differs("b64decode", "an unknown variant is an error; k6 takes it for std"),
-        differs("b64encode", "an unknown variant is an error; k6 takes it for std"),
+        differs("b64decode", "an unknown variant is an error; k6 uses std"),
+        differs("b64encode", "an unknown variant is an error; k6 uses std"),
     ],
 };
 
@@ -54,7 +54,7 @@ fn engine_of(ctx: &Ctx<'_>, name: &Opt<Text>) -> Result<GeneralPurpose> {
         "url" => Ok(engine(true, true)),
         "rawurl" => Ok(engine(true, false)),
         other => {
-            let text = format!("`{other}` is no base64 variant; expected std, rawstd, url or rawurl");
+            let text = format!("`{other}` is not a base64 variant; expected std, rawstd, url or rawurl");
             Err(Exception::throw_type(ctx, &text))
         }
     }
@@ -91,7 +91,7 @@ fn decode<'js>(
     let input = input.replace(['\r', '\n'], "");
     let decoded = engine.decode(input).map_err(|error| {
         let text = format!(
-            "b64decode() was given what is not base64 ({error}); is it another variant, for example rawurl?"
+            "b64decode() was given text that is not base64 ({error}); is it another variant, for example rawurl?"
         );
         Exception::throw_message(&ctx, &text)
     })?;

@@ -1,4 +1,4 @@
-//! `k6/execution`: what a script may know of its run, and do to it.
+//! `k6/execution`: information about the run, and control over it.
 
 use std::{
     sync::Arc,
@@ -34,9 +34,9 @@ pub(super) const MODULE: Module = Module {
         differs("vu.idInTest", "known in the init context, too"),
         differs(
             "vu.metrics.tags",
-            "`delete` takes away what the script has set, not what the run and the scenario have",
+            "`delete` removes tags that the script has set, but not those of the run and the scenario",
         ),
-        differs("vu.metrics.metadata", "kept, and not written to any output"),
+        differs("vu.metrics.metadata", "kept, but not written to any output"),
     ],
 };
 
@@ -49,7 +49,7 @@ fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(exports)
 }
 
-/// A property whose value is read from the work of the moment.
+/// A property whose value is read from the current work.
 fn live<'js, T>(object: &Object<'js>, name: &'static str, read: impl Fn(&Work) -> T + 'js) -> Result<()>
 where
     T: rquickjs::IntoJs<'js> + 'js,
@@ -71,7 +71,10 @@ where
         let host = Host::of(&ctx);
         let value = host.work(&ctx, &whole_name(name), |work| work.iteration.as_ref().map(&read))?;
         value.ok_or_else(|| {
-            let text = format!("{} is known in the functions of scenarios only", whole_name(name));
+            let text = format!(
+                "{} is available only in the functions of scenarios",
+                whole_name(name)
+            );
             Exception::throw_message(&ctx, &text)
         })
     };
@@ -118,13 +121,13 @@ fn scenario<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(scenario)
 }
 
-/// How long ago the scenario of an iteration began.
+/// The time since the scenario of an iteration began.
 fn elapsed(iteration: &IterationContext) -> Duration {
     let of_run = iteration.run.elapsed();
     of_run.saturating_sub(iteration.scenario.start_time)
 }
 
-/// From 0 to 1, by time.
+/// The progress of the scenario by time, from 0 to 1.
 fn progress(iteration: &IterationContext) -> f64 {
     match iteration.scenario.executor.duration() {
         Some(whole) if !whole.is_zero() => (elapsed(iteration).as_secs_f64() / whole.as_secs_f64()).min(1.0),

@@ -66,11 +66,11 @@ const API: &[Api] = &[
     same("TLS_1_3"),
     differs(
         "OCSP_STATUS_GOOD",
-        "no response has it: stapled OCSP answers are not read; so for all OCSP constants",
+        "never set, because stapled OCSP answers are not read; all OCSP constants are the same",
     ),
     differs(
         "Response",
-        "its fields cannot be assigned and are no own properties (`JSON.stringify` has them all); `ocsp` is always empty; \
+        "its fields cannot be assigned and are not own properties (`JSON.stringify` has them all); `ocsp` is always empty; \
          a body over 256 MiB is an error, and a broken one is no body",
     ),
     differs(
@@ -80,12 +80,12 @@ const API: &[Api] = &[
     same("Response.html"),
     differs(
         "Response.submitForm",
-        "fields are sent as browsers do: a <select> of which nothing is chosen sends its first option",
+        "fields are sent as by browsers: a <select> without a chosen option sends its first option",
     ),
     same("Response.clickLink"),
     differs(
         "Params",
-        "a value that makes no sense is an exception; in k6 it is a warning and a response with an `error`",
+        "an invalid value throws an exception; in k6 it logs a warning and returns a response with an `error`",
     ),
     differs("Params.auth", "`ntlm` is refused; `basic` and `digest` work"),
     differs(
@@ -94,11 +94,11 @@ const API: &[Api] = &[
     ),
     differs(
         "URL",
-        "read as browsers do: `.` and `..` in its path are resolved, spaces around it are left out",
+        "parsed as in browsers: `.` and `..` in the path are resolved, and spaces around the URL are removed",
     ),
     Api {
         name: "HTTP_PROXY",
-        k6: K6::Absent("no proxy of the environment is used"),
+        k6: K6::Absent("proxies in the environment are ignored"),
     },
 ];
 
@@ -150,7 +150,7 @@ pub(crate) fn jar_of_user(ctx: &Ctx<'_>, host: &Host) -> Result<Option<SharedJar
 pub(crate) fn jar_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<SharedJar> {
     let jar = Class::<cookie_jar::Jar>::from_value(value);
     let jar = jar.map_err(|_| {
-        let text = "the param `jar` is no CookieJar; make one with new http.CookieJar()";
+        let text = "the param `jar` is not a CookieJar; create one with new http.CookieJar()";
         Exception::throw_type(ctx, text)
     })?;
     Ok(Rc::clone(&jar.borrow().cookies))

@@ -13,11 +13,11 @@ pub(super) const MODULE: Module = Module {
     api: &[
         differs(
             "check",
-            "conditions that are no object, and tags that are none, are errors; k6 takes them for nothing",
+            "conditions or tags that are not an object are errors; k6 ignores them",
         ),
         same("fail"),
         same("group"),
-        differs("randomSeed", "the sequence for a seed is another one than k6's"),
+        differs("randomSeed", "a seed gives a different sequence from k6's"),
         same("sleep"),
     ],
 };
@@ -35,7 +35,7 @@ fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(exports)
 }
 
-/// One sample of `checks` per entry; true when all hold.
+/// Records one sample of `checks` per entry; true when all conditions hold.
 fn check<'js>(ctx: Ctx<'js>, value: Value<'js>, checks: Value<'js>, tags: Opt<Value<'js>>) -> Result<bool> {
     let host = Host::of(&ctx);
     let mut recorder = host.recorder(&ctx, "check()")?;
@@ -97,8 +97,10 @@ fn group<'js>(ctx: Ctx<'js>, Text(name): Text, function: Function<'js>) -> Resul
     host.set_tag("group", Some(outer));
     let result = result?;
     if result.is_promise() {
-        let text =
-            format!("the group `{name}` is an async function, whose time cannot be told; use a sync one");
+        let text = format!(
+            "the group `{name}` is an async function, so its duration is unknown; use a synchronous \
+                function"
+        );
         return Err(Exception::throw_type(&ctx, &text));
     }
     Ok(result)
@@ -124,7 +126,7 @@ fn random_seed(ctx: Ctx<'_>, seed: f64) -> Result<()> {
 
 fn invalid_name(ctx: &Ctx<'_>, kind: &str, name: &str) -> rquickjs::Error {
     let text = format!(
-        "the name of the {kind} `{name}` contains `{SEPARATOR}`, which separates groups; use another text"
+        "the name of the {kind} `{name}` contains `{SEPARATOR}`, which separates groups; use another name"
     );
     Exception::throw_message(ctx, &text)
 }

@@ -29,7 +29,7 @@ pub(super) const MODULE: Module = Module {
     ],
 };
 
-/// Which constructor was called.
+/// The constructor that was called.
 #[derive(Clone, Copy)]
 enum Kind {
     Counter,
@@ -38,7 +38,7 @@ enum Kind {
     Trend,
 }
 
-/// What a constructor makes.
+/// The result of a constructor.
 #[derive(Trace, JsLifetime)]
 #[rquickjs::class]
 struct Metric {
@@ -83,7 +83,7 @@ impl Metric {
     }
 }
 
-/// What JavaScript makes of it as a number; what is 0 as a number and true as a condition is 1, as in k6.
+/// The value as a number; a value that is 0 as a number and true as a condition is 1, as in k6.
 fn number<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<f64>> {
     if value.is_null() || value.is_undefined() {
         return Ok(None);
@@ -131,7 +131,7 @@ fn create<'js>(
 ) -> Result<Class<'js, Metric>> {
     let host = Host::of(ctx);
     if host.stage() != Stage::Init {
-        let text = "metrics must be made in the init context, outside of functions";
+        let text = "metrics must be created in the init context, outside of functions";
         return Err(Exception::throw_message(ctx, text));
     }
     let name = name

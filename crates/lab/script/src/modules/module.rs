@@ -1,36 +1,36 @@
-//! What a module of the host is, and how what it has compares with k6.
+//! A module of the host, and its comparison with k6.
 
 use rquickjs::{Ctx, Object, Result};
 
 /// A module of the host.
 pub(crate) struct Module {
-    /// What a script writes after `from`.
+    /// The name that a script writes after `from`.
     pub(crate) id: &'static str,
     /// Makes its exports; once per virtual user, when the script first imports it.
     pub(crate) build: for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>,
-    /// What it has, for people.
+    /// The API, for people.
     pub(crate) api: &'static [Api],
 }
 
-/// One thing of a module.
+/// One entry of a module's API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Api {
     /// The name: `check`, or `Counter.add` for a method.
     pub name: &'static str,
-    /// How it compares with k6.
+    /// The comparison with k6.
     pub k6: K6,
 }
 
-/// How something compares with k6.
+/// The comparison of an entry with k6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum K6 {
-    /// It does the same.
+    /// The behaviour is the same.
     Same,
-    /// It differs, and how.
+    /// The behaviour differs, with the difference.
     Differs(&'static str),
-    /// k6 has it and this program has not, and why or what to do instead.
+    /// k6 has the entry and this program does not, with the reason or an alternative.
     Absent(&'static str),
-    /// This program has it and k6 has not, and what it does.
+    /// This program has the entry and k6 does not, with its behaviour.
     Beyond(&'static str),
 }
 

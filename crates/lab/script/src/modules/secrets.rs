@@ -9,14 +9,11 @@ pub(super) const MODULE: Module = Module {
     id: "k6/secrets",
     build,
     api: &[
-        differs(
-            "get",
-            "a key that is not there rejects with an Error that lists the keys",
-        ),
+        differs("get", "a missing key rejects with an Error that lists the keys"),
         differs(
             "source",
-            "sources are `mock` and `file`; secrets are also taken out of the summary and of the exit message, not of \
-             what handleSummary() returns",
+            "sources are `mock` and `file`; secrets are also removed from the summary and from the exit message, but \
+             not from the result of handleSummary()",
         ),
     ],
 };

@@ -25,7 +25,7 @@ pub(super) const MODULE: Module = Module {
     ],
 };
 
-/// What a timer calls.
+/// The function of a timer.
 #[derive(Clone)]
 struct Action {
     function: Persistent<Function<'static>>,
@@ -95,7 +95,7 @@ fn clear(ctx: Ctx<'_>, id: Opt<Value<'_>>) {
     }
 }
 
-/// Milliseconds; what is no number is 0, as in browsers.
+/// A delay in milliseconds; a value that is not a number counts as 0, as in browsers.
 fn delay_of(delay: &Opt<Coerced<f64>>) -> Duration {
     let millis = delay.0.as_ref().map_or(0.0, |millis| millis.0);
     Duration::try_from_secs_f64(millis.max(0.0) / 1_000.0).unwrap_or(Duration::ZERO)

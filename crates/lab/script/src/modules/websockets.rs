@@ -26,7 +26,7 @@ pub(super) const MODULE: Module = Module {
     api: API,
 };
 
-/// The name that k6 has for it beside its own, with a warning.
+/// The experimental name that k6 also has for the module, with a warning.
 pub(super) const EXPERIMENTAL: Module = Module {
     id: "k6/experimental/websockets",
     build: build_experimental,
@@ -47,11 +47,11 @@ const API: &[Api] = &[
     same("WebSocket.binaryType"),
     differs(
         "WebSocket.bufferedAmount",
-        "counts what the system has not taken yet, with the headers of frames: mostly 0",
+        "counts the bytes that the system has not accepted yet, including frame headers; mostly 0",
     ),
     differs(
         "WebSocket.close",
-        "waits 10 s for the server's Close and then ends with 1006; k6 waits for ever",
+        "waits 10 s for the server's Close and then ends with 1006; k6 waits forever",
     ),
     same("WebSocket.extensions"),
     same("WebSocket.onclose"),
@@ -86,7 +86,7 @@ fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 fn build_experimental<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     static WARNED: Once = Once::new();
     WARNED.call_once(|| {
-        tracing::warn!("k6/experimental/websockets is k6/websockets by now; import that one instead");
+        tracing::warn!("k6/experimental/websockets is now k6/websockets; import that instead");
     });
     build(ctx)
 }

@@ -23,11 +23,11 @@ pub(super) const MODULE: Module = Module {
     build,
     api: &[
         differs("connect", "promises and global timers go on while it blocks"),
-        differs("Socket.close", "a code that must not be sent is refused"),
+        differs("Socket.close", "invalid close codes are refused"),
         differs(
             "Socket.on",
-            "`close` is not called when the iteration is interrupted; the server's Ping is answered while a handler sleeps or \
-             waits, its Close, as in k6, when the handlers are done",
+            "`close` is not called when the iteration is interrupted; the server's Ping is answered while a handler \
+             sleeps or waits; its Close is answered when the handlers are done, as in k6",
         ),
         same("Socket.ping"),
         same("Socket.send"),
@@ -97,7 +97,7 @@ fn read<'js>(
     Ok((url, params, callback))
 }
 
-/// What `connect` returns.
+/// The result of `connect`.
 fn response<'js>(ctx: &Ctx<'js>, url: &str, opened: &Opened) -> Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     let head = opened.response.as_ref().map(|response| &response.head);
@@ -115,7 +115,7 @@ fn response<'js>(ctx: &Ctx<'js>, url: &str, opened: &Opened) -> Result<Object<'j
     Ok(object)
 }
 
-/// By canonical name; the values of a name that is there several times are joined.
+/// The headers by canonical name; the values of a repeated name are joined.
 fn headers<'js>(ctx: &Ctx<'js>, response: Option<&Response>) -> Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     for (name, value) in response.map_or(&[][..], |response| &response.head.headers) {

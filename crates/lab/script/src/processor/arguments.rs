@@ -18,7 +18,7 @@ pub(super) type Ended = Rc<RefCell<Vec<(CallId, Verdict)>>>;
 /// The arguments of one call.
 pub(super) struct Arguments<'js> {
     pub(super) values: Vec<Value<'js>>,
-    /// What the function may change.
+    /// The object that the function may change.
     pub(super) parameters: Option<Object<'js>>,
     /// Whether it ends with a call of `next`.
     pub(super) has_next: bool,

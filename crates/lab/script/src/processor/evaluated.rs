@@ -1,10 +1,10 @@
-//! What the stack of a module gives out.
+//! The results of evaluating a module on its stack.
 
 use std::{cell::RefCell, collections::BTreeSet, rc::Rc};
 
 use crate::{error::ScriptError, events::Events};
 
-/// What the stack gives out.
+/// The results of the evaluation.
 #[derive(Default)]
 pub(super) struct Evaluated {
     pub(super) functions: RefCell<Option<Result<BTreeSet<String>, ScriptError>>>,

@@ -1,4 +1,4 @@
-//! A user as functions know it: `context`, whose variables are told from here to there and back.
+//! A user as functions see it: `context`, whose variables are synchronised in both directions.
 
 use std::{collections::HashMap, rc::Rc, sync::Arc};
 
@@ -21,7 +21,7 @@ pub(super) struct Guest<'js> {
 
 struct Known<'js> {
     value: Value<'js>,
-    /// What it looks like; those that all users share have none, and are taken as they are.
+    /// The value as JSON; `None` for values that all users share, which are not compared.
     json: Option<String>,
 }
 
@@ -93,7 +93,7 @@ impl<'js> Guest<'js> {
         })
     }
 
-    /// Tells the functions what was set elsewhere.
+    /// Sets variables that were changed elsewhere.
     pub(super) fn hear(&mut self, ctx: &Ctx<'js>, changed: Vec<(String, serde_json::Value)>) -> Result<()> {
         for (name, value) in changed {
             let json = value.to_string();
@@ -105,7 +105,7 @@ impl<'js> Guest<'js> {
         Ok(())
     }
 
-    /// What the functions have set since.
+    /// The variables that the functions have set since the last call.
     pub(super) fn tell(&mut self, ctx: &Ctx<'js>) -> Result<Vec<(String, serde_json::Value)>> {
         // A function may have replaced the whole.
         let now: Value<'js> = self.context.get("vars")?;

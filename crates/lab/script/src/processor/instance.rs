@@ -26,8 +26,8 @@ use crate::{
     vm::{MAX_INIT, STACK_BYTES},
 };
 
-/// How long a function may take that waits for no timer. Reason: it has forgotten `next`, or its promise never settles;
-/// what computes is ended earlier.
+/// The longest time of a function that waits for no timer. Reason: it has forgotten `next`, or its promise never
+/// settles. A function that computes is ended earlier.
 const LONGEST_SILENCE: Duration = Duration::from_secs(10);
 
 /// The names of a module's functions, which is evaluated for that.
@@ -51,7 +51,8 @@ fn evaluate(
     while coroutine.resume(Waker::noop()) == Turn::Busy {
         if begin.elapsed() > MAX_INIT {
             return Err(ScriptError::new(format!(
-                "evaluating the module takes longer than {MAX_INIT:?}; is there an endless loop outside of the functions?"
+                "evaluating the module takes longer than {MAX_INIT:?}; does it have an endless loop outside of its \
+                 functions?"
             )));
         }
     }
@@ -116,7 +117,7 @@ impl hooks::Instance for Instance {
     }
 }
 
-/// One user's side.
+/// The side of one user.
 struct Guest {
     id: GuestId,
     orders: Rc<Orders>,

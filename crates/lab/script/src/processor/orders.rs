@@ -1,4 +1,4 @@
-//! What the users of a thread ask of its module, on the way to the stack on which that runs.
+//! The orders of a thread's users to its module, on the way to the stack of the module.
 
 use std::{
     cell::{Cell, RefCell},
@@ -18,10 +18,10 @@ pub(super) struct GuestId(pub(super) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct CallId(pub(super) u32);
 
-/// How a call ended.
+/// The end of a call.
 pub(super) type Outcome = Result<Returned, String>;
 
-/// One thing to do.
+/// An order.
 pub(super) enum Order {
     Enter(GuestId, Introduction),
     Call {

@@ -1,11 +1,11 @@
-//! How a function ended: whether it was content, or why not.
+//! The end of a function: its verdict, or its failure.
 
 use rquickjs::{Coerced, Ctx, FromJs as _, Value};
 
 use super::events::shortened;
 use crate::{arguments::utf8, error::ScriptError, modules::is_truthy, program::Program};
 
-/// Whether what it gave counts as true, or the name under which its failure is counted.
+/// Whether the result counts as true, or the name under which the failure is counted.
 pub(super) type Verdict = Result<bool, String>;
 
 /// The name of a failure, as Artillery counts it: the code of an error, or its message; any other value as a text.
@@ -30,7 +30,7 @@ pub(super) fn reason<'js>(ctx: &Ctx<'js>, error: &Value<'js>) -> String {
     )
 }
 
-/// Tells what a function threw, with its place.
+/// Logs the thrown value of a function, with its place.
 pub(super) fn log(thrown: &Value<'_>, program: &Program) {
     let error = ScriptError::of_value(thrown, program);
     tracing::error!(target: "script", "{error}");

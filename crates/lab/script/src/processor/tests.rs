@@ -156,7 +156,7 @@ async fn failures_have_the_names_that_artillery_gives_them() {
         ),
         (
             "const { sleep } = require('k6'); exports.f = (context, ee, next) => { sleep(1); next() }",
-            "this call blocks, which functions of a processor cannot; use a timer and next()",
+            "this call blocks, which functions of a processor must not do; use a timer and next()",
         ),
     ];
     for (text, expected) in cases {
@@ -175,7 +175,7 @@ async fn an_endless_loop_is_ended_and_others_go_on() {
             let trial = Trial::of(program);
             let (one, other) = (trial.guest(), trial.guest());
             let (failed, fine) = tokio::join!(step(&*one, "f"), step(&*other, "g"));
-            assert_eq!(failed, Err("function computes without an end".to_owned()));
+            assert_eq!(failed, Err("function runs without an end".to_owned()));
             assert_eq!(fine, Ok(Returned::default()));
             assert_eq!(step(&*one, "g").await, Ok(Returned::default()));
         })
@@ -289,10 +289,10 @@ fn a_module_that_cannot_be_used_says_why() {
     check("throw new Error('at once')", "at once");
     check(
         "const fs = require('fs')",
-        "Node's module `fs` is not here; read files with open()",
+        "Node's module `fs` is not available; read files with open()",
     );
-    check("require('node:http')", "Node's module `http` is not here");
-    check("require('faker')", "there are no packages here");
+    check("require('node:http')", "Node's module `http` is not available");
+    check("require('faker')", "packages (node_modules) are not supported");
     check("require('./absent.js')", "cannot find the module `./absent.js`");
 }
 

@@ -1,4 +1,4 @@
-//! The life of a module on the stack of its thread: it does what users order, and what its timers call for.
+//! The life of a module on the stack of its thread: it carries out the orders of users, and its timers.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -34,7 +34,7 @@ pub(super) fn live(switch: &Rc<Switch>, program: &Arc<Program>, orders: &Rc<Orde
     let context = match vm::make(switch, program) {
         Ok(context) => context,
         Err(error) => {
-            let text = format!("cannot make a runtime for the processor: {error}");
+            let text = format!("cannot create a runtime for the processor: {error}");
             evaluated.functions.replace(Some(Err(ScriptError::new(text))));
             return;
         }
@@ -108,7 +108,7 @@ struct UnderWay<'js> {
     reply: oneshot::Sender<Outcome>,
 }
 
-/// Something to do.
+/// Work to do.
 enum Due {
     Order(Order),
     Callback(Callback),
@@ -198,8 +198,9 @@ impl<'js> Workshop<'js, '_> {
         if self.switch.is_interrupted() {
             vm::forget_jobs(&self.ctx);
             self.switch.recover();
-            tracing::error!(target: "script", "a function of the processor was ended: it computes without an end");
-            return "function computes without an end".to_owned();
+            tracing::error!(target: "script", "a function of the processor was stopped because it runs without an \
+                end");
+            return "function runs without an end".to_owned();
         }
         if !error.is_exception() {
             return error.to_string();

@@ -59,8 +59,8 @@ fn module(name: &Specifier, source: &str, text: Arc<str>) -> Result<Module, Sour
     }
 }
 
-/// As k6: what is no module by its syntax is CommonJS. What has `import` or `export` and a mistake is a module with a
-/// mistake, so the mistake is shown and not what it looks like as CommonJS.
+/// As in k6, a file without module syntax is CommonJS. A file with `import` or `export` and a mistake is a module with a
+/// mistake, so its error is shown and not that of CommonJS.
 fn with_tree_of_kind<T>(text: &str, language: Language, read: impl Fn(&Parsed<'_>, SourceKind) -> T) -> T {
     let as_module = parser::with_tree(text, language, SourceKind::EsModule, |tree| {
         tree.is_module().then(|| read(tree, SourceKind::EsModule))

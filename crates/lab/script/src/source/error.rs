@@ -21,7 +21,7 @@ pub enum Problem {
     /// The entry, or a file that is imported, cannot be read.
     #[error("cannot read the module: {0}")]
     File(#[from] FileError),
-    /// It is no JavaScript, or no TypeScript.
+    /// It is not JavaScript, or no TypeScript.
     #[error("syntax error: {message}{hint}")]
     Syntax {
         /// What the parser says.
@@ -44,14 +44,14 @@ pub enum Problem {
     DynamicImport,
     /// `import … with { … }`.
     #[error(
-        "import attributes are not supported; data is read with open(), as in JSON.parse(open(\"./users.json\"))"
+        "import attributes are not supported; read data with open(), as in JSON.parse(open(\"./users.json\"))"
     )]
     ImportAttributes,
     /// A module that is imported cannot be fetched.
     #[error(transparent)]
     Remote(#[from] RemoteError),
-    /// A module that is no file, where only files are read.
-    #[error("a module has to be fetched, and only files are read here")]
+    /// A module that is not a file, where only files are read.
+    #[error("a module would have to be fetched, but only files are read here")]
     Fetched,
     /// No thread for the parser.
     #[error("cannot parse the module: {0}")]

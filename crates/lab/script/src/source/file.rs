@@ -66,7 +66,7 @@ pub enum OpenError {
         module: Specifier,
     },
     /// Paths are relative to the script that opens, not to the working directory, which surprises people.
-    #[error("open({path:?}): {cause} (a relative path begins at the folder of the script that opens it)")]
+    #[error("open({path:?}): {cause} (a relative path starts at the folder of the script that opens it)")]
     File {
         /// As the script has it.
         path: String,
@@ -96,7 +96,7 @@ pub fn open(base: &Specifier, path: &str) -> Result<Vec<u8>, OpenError> {
     })
 }
 
-/// Reads a source; a byte order mark is no part of it.
+/// Reads a source; a byte order mark is not part of it.
 pub(super) fn read_source(path: &Path) -> Result<String, FileError> {
     let bytes = read(path, MAX_SOURCE_BYTES)?;
     let text = String::from_utf8(bytes).map_err(|error: FromUtf8Error| FileError::Encoding {

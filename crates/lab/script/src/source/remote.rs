@@ -19,7 +19,7 @@ use super::Specifier;
 pub enum RemoteError {
     /// It is not in the cache, and the network is not to be used.
     #[error(
-        "{module} is not in the cache{place}, and nothing is fetched offline; run once without --offline"
+        "{module} is not in the cache{place}, and --offline forbids to fetch it; run once without --offline"
     )]
     Offline {
         /// Which one.
@@ -29,7 +29,8 @@ pub enum RemoteError {
     },
     /// What is in the cache is not what was put there, and the network is not to be used.
     #[error(
-        "the copy of {module} in the cache ({}) is damaged, and nothing is fetched offline; run once without --offline",
+        "the copy of {module} in the cache ({}) is damaged, and --offline forbids to fetch it; run once without \
+         --offline",
         path.display()
     )]
     Damaged {
@@ -100,7 +101,7 @@ impl Remote {
             }
             Some(Kept::Damaged { path }) => {
                 notices.push(format!(
-                    "the copy of {module} in the cache is damaged and fetched again: {}",
+                    "the copy of {module} in the cache is damaged and is fetched again: {}",
                     path.display()
                 ));
             }
@@ -110,7 +111,7 @@ impl Remote {
         if let Some(cache) = &self.cache
             && let Err(error) = cache.keep(module, &text)
         {
-            notices.push(format!("{module} is not kept in the cache: {error}"));
+            notices.push(format!("{module} could not be saved in the cache: {error}"));
         }
         Ok(Fetched { text, notices })
     }

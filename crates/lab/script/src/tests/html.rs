@@ -124,7 +124,7 @@ async fn what_cannot_be_read_is_said() {
     for (text, expected) in [
         (
             "parseHTML('<p>').find('p[')",
-            "the selector `p[` cannot be understood",
+            "the selector `p[` is not supported CSS",
         ),
         (
             "parseHTML('<p>').find(7)",

@@ -58,7 +58,7 @@ async fn bytes_that_no_word_announces_are_refused() {
         "import http from 'k6/http';
          const params = { ['respon' + 'seType']: 'bin' + 'ary' };
          export default () => http.get('BASE/echo', params).body",
-        "name ArrayBuffer in the script",
+        "write the word ArrayBuffer in the script",
     )
     .await;
 }
@@ -360,7 +360,7 @@ async fn mistakes_are_explained() {
     )
     .await;
     check("http.get(5)", "the URL of a request is int; expected a text").await;
-    check("http.request('G T', 'BASE')", "\"G T\" is no HTTP method").await;
+    check("http.request('G T', 'BASE')", "\"G T\" is not an HTTP method").await;
     check("http.post('BASE', 5)", "unknown request body type: int").await;
     check("http.get('BASE', 5)", "the parameters of a request are int").await;
     check(
@@ -398,7 +398,7 @@ async fn mistakes_are_explained() {
     check("http.cookieJar().set('x', 'a', 'b')", "invalid URL \"x\"").await;
     check(
         "http.cookieJar().set('BASE', 'a', 'b', { expires: 'soon' })",
-        "\"soon\" is no date",
+        "\"soon\" is not a date",
     )
     .await;
     check("http.url('x')", "the tag of a template literal").await;
@@ -438,7 +438,10 @@ async fn options_hold_for_all_requests() {
     let options = json!({ "hosts": { "a": "b" } });
     let mut trial = Trial::with_options(program("export default () => {}"), &options);
     let error = trial.iterate(1).await.unwrap_err().to_string();
-    assert!(error.contains("option `hosts`: \"b\" is no address"), "{error}");
+    assert!(
+        error.contains("option `hosts`: \"b\" is not an address"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -488,7 +491,7 @@ async fn pages_are_read_and_their_forms_and_links_are_sent() {
         ),
         (
             "http.get('BASE/page').html('p[')",
-            "the selector `p[` cannot be understood",
+            "the selector `p[` is not supported CSS",
         ),
         (
             "http.get('BASE/page', { responseType: 'none' }).html()",

@@ -142,7 +142,7 @@ fn handshake_url(url: &str) -> Option<Url> {
 
 fn headers<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Vec<(String, String)>> {
     let object = Object::from_js(ctx, value.clone())
-        .map_err(|_| Exception::throw_type(ctx, "the headers of a WebSocket are no object"))?;
+        .map_err(|_| Exception::throw_type(ctx, "the headers of a WebSocket are not an object"))?;
     let entries = object.props::<String, Coerced<String>>();
     entries
         .map(|entry| entry.map(|(name, value)| (name, value.0)))

@@ -179,7 +179,7 @@ impl Session {
         self.reader.wake();
     }
 
-    /// Counts a frame that is no message as a sent one, as `k6/websockets` does.
+    /// Counts a frame that is not a message as a sent one, as `k6/websockets` does.
     pub(crate) fn count_sent(&self) {
         self.samples.borrow().sent();
     }

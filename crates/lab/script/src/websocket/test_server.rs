@@ -4,7 +4,7 @@
 //! code; `/eof` leaves without a word; `/refuse` answers 403; `/ping` sends a Ping first and then echoes; `/deaf` reads
 //! nothing, not even a Close; `/silent` does not even answer the upgrade; `/flood/N` sends N messages and then echoes;
 //! `/cookie` sets the cookie `seen`; `/last-words` sends a message and a Close at once. `/behind/close` sends two messages and
-//! a Close at once, `/behind/violation` a reserved opcode instead of the Close, `/behind/text` what is no UTF-8, `/behind/large` a
+//! a Close at once, `/behind/violation` a reserved opcode instead of the Close, `/behind/text` invalid UTF-8, `/behind/large` a
 //! large message and a Close, `/behind/ping` a message and then, when it gets a Ping, a Close; they log all that comes and send
 //! nothing back.
 

@@ -1,4 +1,4 @@
-//! The summary of a run says what the run's own JSON says, in all and over time.
+//! Tests that the summary of a run agrees with the run's own JSON, in total and over time.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -6,7 +6,7 @@ use plimsoll_load::metrics::Batch;
 use plimsoll_report::{Distribution, Summary, summary::Values, timeline::Series};
 use serde_json::Value;
 
-/// Where the JSON has what a metric is about.
+/// Metrics with their places in the JSON.
 const TRENDS: [(&str, &str); 8] = [
     ("rtt", "/acknowledgement_us"),
     ("delivery", "/last_delivery_us"),
@@ -61,7 +61,7 @@ pub(super) fn check(summary: &Summary, json: &Value) {
     assert_eq!(u64::from(summary.vus_max), most);
 }
 
-/// Single samples add up to what the summary has, but for deliveries, of which there are sums only.
+/// Single samples add up to the summary, except deliveries, which have only sums.
 #[track_caller]
 pub(super) fn samples(summary: &Summary, batches: impl Iterator<Item = Arc<Batch>>) {
     let mut found: BTreeMap<String, Vec<f64>> = BTreeMap::new();
@@ -106,7 +106,7 @@ pub(super) fn samples(summary: &Summary, batches: impl Iterator<Item = Arc<Batch
     assert!(found.is_empty(), "{found:?}");
 }
 
-/// What happened in all seconds together is what happened.
+/// The seconds of the timeline add up to the totals.
 #[track_caller]
 fn sums(summary: &Summary) {
     let timeline = &summary.timeline;

@@ -26,7 +26,7 @@ use tokio::{
 
 use crate::ServerType;
 
-/// What the server speaks.
+/// Protocol of the test server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     Json,
@@ -74,7 +74,7 @@ struct Hub {
     clients: Vec<Option<UnboundedSender<Frame>>>,
     n_accepted: usize,
     n_broadcasts: usize,
-    /// By the broadcast that must go first.
+    /// Frames that wait, by the number of the broadcast that must go first.
     held_back: BTreeMap<usize, Vec<(usize, Frame)>>,
 }
 
@@ -109,7 +109,7 @@ impl Server {
         format!("ws://{}/", self.address)
     }
 
-    /// What its clients have to speak.
+    /// The server type that its clients need.
     pub(super) fn server_type(&self) -> ServerType {
         match self.dialect {
             Dialect::Json => ServerType::Json,

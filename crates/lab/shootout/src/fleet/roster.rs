@@ -1,4 +1,4 @@
-//! Who is connected.
+//! The connected clients.
 
 use crate::worker::ClientId;
 
@@ -6,7 +6,7 @@ use crate::worker::ClientId;
 #[derive(Debug)]
 pub(super) struct Roster {
     clients: Vec<ClientId>,
-    /// By worker and slot: the place in `clients`.
+    /// The index in `clients`, by worker and slot.
     places: Vec<Vec<Option<usize>>>,
     n_by_worker: Vec<usize>,
 }
@@ -24,7 +24,7 @@ impl Roster {
         self.clients.len()
     }
 
-    /// How many workers have at least one connected client.
+    /// The number of workers with at least one connected client.
     pub(super) fn n_workers(&self) -> usize {
         self.n_by_worker.iter().filter(|n| **n > 0).count()
     }
@@ -51,7 +51,7 @@ impl Roster {
         self.n_by_worker[client.worker] -= 1;
     }
 
-    /// One of them, each with equal probability.
+    /// A random connected client, each with equal probability.
     pub(super) fn pick(&self, rng: &mut fastrand::Rng) -> Option<ClientId> {
         if self.clients.is_empty() {
             None

@@ -1,12 +1,12 @@
-//! How long a lane waits when its requests fail one after the other.
+//! The delay of a lane whose requests fail one after the other.
 //!
 //! A server that is gone refuses within microseconds. A run that goes on until its time is up would ask it as often as
 //! this machine can: a million failures that say no more than ten, and no CPU for the server that comes back.
 
 use std::time::{Duration, Instant};
 
-/// Between the starts of the second and the third request in a row that fail. Reason: a hundred times what a refusal
-/// takes, and less than anybody needs to start a server again.
+/// The time between the starts of the second and the third consecutive failing request. Reason: a hundred times the
+/// duration of a refusal, and shorter than any restart of a server.
 const FIRST: Duration = Duration::from_millis(10);
 
 /// The longest time between two starts. Reason: a server that is back has its load within a second.
@@ -19,7 +19,8 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    /// Notes how the request ended that was started at `started`. When the next one may start; `None` for at once.
+    /// Records the end of the request that started at `started`. Returns when the next one may start; `None` for at
+    /// once.
     ///
     /// One failure alone holds nothing back: servers restart and drop connections, and that is what the run measures.
     /// Of more in a row, each doubles the time between two starts.

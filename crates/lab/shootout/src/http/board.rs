@@ -1,4 +1,4 @@
-//! Where workers show how far they are while a run goes on.
+//! The progress of workers during a run, in shared memory.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -27,9 +27,9 @@ pub(crate) struct Reading {
     /// Complete requests.
     pub(crate) n_complete: u64,
     pub(crate) n_failed: u64,
-    /// Of the times of complete requests.
+    /// The sum of the times of complete requests.
     pub(crate) sum: Duration,
-    /// How those spread.
+    /// The distribution of these times.
     pub(crate) times: Counts,
 }
 
@@ -62,7 +62,7 @@ impl Board {
     }
 }
 
-/// There is one writer, so this needs no locked instruction.
+/// Adds `n`. The counter has one writer, so this needs no locked instruction.
 pub(super) fn add(counter: &AtomicU64, n: u64) {
     counter.store(counter.load(Relaxed).saturating_add(n), Relaxed);
 }

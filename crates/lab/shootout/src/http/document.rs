@@ -1,4 +1,4 @@
-//! What is asked for, as the first response shows it.
+//! The requested document, as the first response shows it.
 
 use plimsoll_clients::http::{Details, TlsFacts};
 
@@ -9,11 +9,11 @@ pub struct Document {
     pub n_bytes: u64,
     /// The `Server` field; empty without one.
     pub server_software: String,
-    /// What TLS agreed on.
+    /// The parameters of TLS; `None` without TLS.
     pub tls: Option<TlsFacts>,
 }
 
-/// A report needs no more of a server's name.
+/// The largest length of a server's name in a report.
 const MAX_NAME_CHARS: usize = 100;
 
 impl Document {

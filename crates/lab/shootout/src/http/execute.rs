@@ -1,4 +1,4 @@
-//! From checked options to a verdict.
+//! Runs `http` from checked options to a verdict.
 
 use std::{
     fs::File,
@@ -18,12 +18,12 @@ use crate::{
     talk::Talk,
 };
 
-/// What becomes of the result of a run.
+/// The outputs of a run.
 #[derive(Debug, Clone)]
 pub struct HttpResults {
-    /// How the report is written, and where.
+    /// How and where the report is written.
     pub report: Results,
-    /// What of ab's tables is in the text.
+    /// Which of ab's tables the text contains.
     pub layout: Layout,
     /// A file with the time of each percentage.
     pub csv: Option<PathBuf>,
@@ -60,7 +60,7 @@ fn failed(path: Option<&PathBuf>, source: io::Error) -> Error {
     }
 }
 
-/// Runs the bench to its end, or until it is told to end, and writes its result.
+/// Runs the bench to its end, or until an order stops it, and writes its result.
 ///
 /// # Errors
 /// [`Error`], when it was not done.

@@ -7,13 +7,13 @@ use plimsoll_clients::http::HttpError;
 /// ab's kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// There was no connection: refused, timed out, no TLS.
+    /// The connection could not be opened: refused, timed out, or TLS failed.
     Connect,
     /// The connection broke, ended or stayed silent before the response was whole.
     Receive,
     /// The body is not as long as that of the first response. The request is complete all the same.
     Length,
-    /// What came is no HTTP.
+    /// The response was not HTTP.
     Exceptions,
 }
 
@@ -27,7 +27,7 @@ pub struct Failures {
 }
 
 impl Kind {
-    /// All of them, in ab's order.
+    /// All kinds, in ab's order.
     pub(crate) const ALL: [Self; 4] = [Self::Connect, Self::Receive, Self::Length, Self::Exceptions];
 
     /// ab's name.
@@ -40,7 +40,7 @@ impl Kind {
         }
     }
 
-    /// Of a request without a response.
+    /// The kind of a failed request.
     pub(crate) fn of(error: &HttpError, is_connected: bool) -> Self {
         match error {
             HttpError::Malformed(_)
@@ -65,13 +65,13 @@ impl Failures {
         }
     }
 
-    /// Of one kind.
+    /// The number of failures of one kind.
     pub fn of(&self, kind: Kind) -> u64 {
         let causes = self.causes.iter().filter(|((other, _), _)| *other == kind);
         causes.map(|(_, n)| n).sum()
     }
 
-    /// All together.
+    /// The number of all failures.
     pub fn total(&self) -> u64 {
         self.causes.values().sum()
     }

@@ -1,4 +1,4 @@
-//! What `http` measures, under the names that its summary has: k6's, where k6 has the same thing.
+//! The measures of `http`, under the names in its summary: k6's name, where k6 has the measure.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ mod singles;
 pub(crate) use self::singles::{SampledRequest, Singles};
 use super::tally::Tally;
 
-/// Of a whole request; in the open model from when it was due.
+/// The duration of a whole request. In the open model it starts when the request was due.
 pub(super) const LATENCY: &str = "latency";
 /// Complete requests.
 pub(super) const COMPLETE: &str = "http_reqs_complete";
@@ -44,7 +44,7 @@ pub(crate) struct Measures {
 }
 
 impl Measures {
-    /// The handles, and an empty set of what they stand for.
+    /// The handles, and an empty set of their metrics.
     pub(crate) fn new() -> (Self, MetricSet) {
         const PROOF: &str = "all names are valid and different";
         let mut registry = Registry::new();
@@ -73,7 +73,7 @@ impl Measures {
         (measures, MetricSet::new(Arc::new(registry)))
     }
 
-    /// What a worker tells of the second of `at`.
+    /// Adds a worker's report about the second of `at`.
     pub(crate) fn note(&self, second: &mut Stretch, tally: &Tally, at: Duration) {
         let n_failed = tally.failures.total();
         second.iterations.n_complete += tally.n_started;

@@ -1,4 +1,4 @@
-//! What `http` is to do. Whoever makes this has checked what was typed.
+//! The checked options of `http`.
 
 use std::{net::IpAddr, time::Duration};
 
@@ -15,17 +15,17 @@ use super::{
 /// Options of `http`.
 #[derive(Debug, Clone)]
 pub struct HttpOptions {
-    /// What each request is.
+    /// The request.
     pub request: Request,
-    /// Which HTTP is spoken.
+    /// The version of HTTP.
     pub version: Version,
     /// Whether connections are kept between requests, as those of HTTP/2 always are.
     pub keeps_alive: bool,
-    /// How many requests there are, and when.
+    /// The number and the times of the requests.
     pub extent: Extent,
-    /// How many requests are under way at a time: no more than there are in all.
+    /// The number of concurrent requests, at most the number of all requests.
     pub concurrency: usize,
-    /// How many of them share a connection: one, but for HTTP/2.
+    /// The number of concurrent requests per connection; more than one only with HTTP/2.
     pub n_streams: usize,
     /// Threads that carry the connections, at least one.
     pub n_workers: usize,
@@ -39,14 +39,14 @@ pub struct HttpOptions {
     pub source: Option<IpAddr>,
     /// The targets of which the first with processes is measured for the report.
     pub watched: Vec<watch::Target>,
-    /// What must hold.
+    /// The thresholds of the run.
     pub thresholds: Vec<Threshold>,
     /// Whether single requests are kept for a plot.
     pub keeps_samples: bool,
 }
 
 impl HttpOptions {
-    /// What is requested, without secrets.
+    /// The requested URL, without secrets.
     pub(crate) fn shown_url(&self) -> Url {
         let mut url = self.request.url.clone();
         // They fail for URLs without a host.
@@ -56,7 +56,7 @@ impl HttpOptions {
         url
     }
 
-    /// How the thresholds stand after this time.
+    /// The results of the thresholds after this time.
     pub(crate) fn judge(&self, tally: &Tally, elapsed: Duration) -> Vec<Finding> {
         let thresholds = self.thresholds.iter();
         thresholds
@@ -64,7 +64,7 @@ impl HttpOptions {
             .collect()
     }
 
-    /// What is to be done.
+    /// The description of the planned load.
     pub(crate) fn plan(&self) -> Plan {
         let Extent {
             rate,

@@ -1,4 +1,4 @@
-//! What a run found out.
+//! The outcome of a run.
 
 use std::time::{Duration, SystemTime};
 
@@ -17,26 +17,26 @@ pub(crate) use self::summary::threshold;
 #[derive(Debug, Clone)]
 pub struct HttpOutcome {
     pub(crate) setting: Setting,
-    /// When the requests that count began.
+    /// The start of the requests that count.
     pub(crate) began: SystemTime,
-    /// From there to the end of the last of them.
+    /// The time from there to the end of the last of them.
     pub(crate) elapsed: Duration,
     /// `None` when no response was whole.
     pub(crate) document: Option<Document>,
     pub(crate) tally: Tally,
-    /// What happened when in that time.
+    /// The timeline of this time.
     pub(crate) chronicle: Chronicle,
-    /// What was to be done.
+    /// The plan of the run.
     pub(crate) plan: Plan,
-    /// What the run cost.
+    /// The cost of the run.
     pub(crate) period: Period,
-    /// What the watched targets used, from the first request that counts on.
+    /// The resource use of the watched targets, from the first request that counts.
     pub(crate) targets: Vec<Target>,
     /// Whether the generator held up the figures.
     pub(crate) health: Health,
     /// Requests of the open model that were due and found no free lane before the end.
     pub(crate) n_unsent: u64,
-    /// Requests that were under way when the user did not want to wait any more.
+    /// The number of requests in progress when the user stopped waiting.
     pub(crate) n_abandoned: u64,
     pub(crate) is_interrupted: bool,
     /// Whether a failure ended the run, and why; without `-r`.
@@ -47,7 +47,7 @@ pub struct HttpOutcome {
 /// The conditions of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Setting {
-    /// Without user and password.
+    /// The URL without user and password.
     pub(crate) url: Url,
     pub(crate) method: String,
     pub(crate) version: Version,
@@ -84,34 +84,34 @@ impl HttpOutcome {
         per_second(self.tally.n_complete as f64, self.elapsed)
     }
 
-    /// What a reader of the figures must know, in sentences.
+    /// Remarks about the figures, in sentences.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let tally = &self.tally;
         let mut remarks = Vec::new();
         let n_incomplete = tally.n_incomplete();
         if n_incomplete > 0 && tally.n_complete > 0 {
             remarks.push(format!(
-                "all times are those of the {} complete requests; {n_incomplete} others failed",
+                "all times are of the {} complete requests; {n_incomplete} requests failed",
                 tally.n_complete
             ));
         }
         if self.n_unsent > 0 {
             remarks.push(format!(
-                "the rate was not kept: {} requests were due and found all {} places taken until the end; the server \
-                 is slower than the rate, or -c is too low for it",
+                "the rate was not reached: {} requests were never sent because all {} places were taken until the \
+                 end; the server is slower than the rate, or -c is too low for it",
                 self.n_unsent, self.setting.concurrency
             ));
         }
         if tally.n_repeated > 0 {
             remarks.push(format!(
-                "{} requests went out twice, because the server closed a kept connection at that moment; it may have \
-                 counted them twice",
+                "{} requests were sent twice because the server closed a kept connection at that moment; the server \
+                 may have counted them twice",
                 tally.n_repeated
             ));
         }
         if tally.n_held_back > 0 {
             remarks.push(format!(
-                "{} times a place waited with its next request, up to {} s, because its last ones had failed",
+                "{} times a place delayed its next request by up to {} s because its previous requests had failed",
                 tally.n_held_back,
                 backoff::LONGEST.as_secs()
             ));
@@ -125,7 +125,7 @@ impl HttpOutcome {
         }
         if self.n_abandoned > 0 {
             remarks.push(format!(
-                "{} requests were under way at the end and are not counted",
+                "{} requests were in progress at the end and are not counted",
                 self.n_abandoned
             ));
         }

@@ -1,4 +1,4 @@
-//! One column of times: a histogram, and what ab's standard deviation needs beside it.
+//! One column of times: a histogram, and the sum of squares for ab's standard deviation.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use plimsoll_load::histogram::Histogram;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Phase {
     pub(crate) histogram: Histogram,
-    /// Of squared microseconds.
+    /// The sum of the squared times in square microseconds.
     sum_of_squares: u128,
 }
 

@@ -1,11 +1,11 @@
-//! Progress for people: a line that is drawn again on a terminal, and plain lines where none watches.
+//! Progress for people: a line that is redrawn on a terminal, and plain lines without a terminal.
 
 use std::time::{Duration, Instant};
 
 use super::{board::Reading, schedule::Extent};
 use crate::talk::Talk;
 
-/// Without a terminal, how often a line says how a long run goes.
+/// The interval between lines without a terminal.
 const SAY_EVERY: Duration = Duration::from_secs(10);
 
 /// ab counts aloud in runs with more requests.
@@ -16,7 +16,7 @@ pub(crate) struct Progress<'a> {
     talk: Talk<'a>,
     is_quiet: bool,
     extent: Extent,
-    /// The last line: when, and what was read.
+    /// The last line: its time and its reading.
     last: Option<(Instant, Reading)>,
     began: Option<Instant>,
     /// Tenths of the requests that have been counted aloud.
@@ -35,7 +35,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// How far the run is `now`; to be called often.
+    /// Shows the reading of `now`. Callers call this often.
     pub(crate) fn show(&mut self, reading: &Reading, now: Instant) {
         let began = *self.began.get_or_insert(now);
         if self.is_quiet {
@@ -66,7 +66,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Something worth knowing, quiet or not.
+    /// Prints a remark, also in quiet mode.
     pub(crate) fn note(&mut self, text: &str) {
         self.talk.say(text);
     }
@@ -122,7 +122,7 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// In milliseconds.
+/// The time in milliseconds.
 fn three_digits(time: Duration) -> String {
     let ms = time.as_secs_f64() * 1e3;
     let decimals = match ms {
@@ -149,7 +149,7 @@ mod tests {
         n_requests: Some(1000),
     };
 
-    /// What is said when these numbers are read at these seconds.
+    /// The output for these readings at these seconds.
     fn said(is_terminal: bool, is_quiet: bool, extent: Extent, readings: &[(u64, u64)]) -> String {
         let mut talk = Vec::new();
         let columns: Option<Columns> = is_terminal.then_some(|| 80);

@@ -1,4 +1,4 @@
-//! How many requests start per second, exactly.
+//! The number of requests that start per second, as an exact fraction.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -16,13 +16,13 @@ pub struct Rate {
 const MAX_PER_SECOND: u64 = 10_000_000;
 
 impl Rate {
-    /// When request number `n` (from 0) starts, counted from the start of the first.
+    /// The start of request number `n` (from 0), relative to the start of the first request.
     pub(crate) fn offset(self, n: u64) -> Duration {
         let ns = u128::from(n) * self.unit.as_nanos() * 1000 / u128::from(self.n_thousandths);
         Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX))
     }
 
-    /// How many requests start before `time`.
+    /// The number of requests that start before `time`.
     pub(crate) fn n_before(self, time: Duration) -> u64 {
         // The smallest n whose offset, rounded down, is not before it.
         let numerator = time.as_nanos() * u128::from(self.n_thousandths);
@@ -48,8 +48,8 @@ impl FromStr for Rate {
     fn from_str(text: &str) -> Result<Self, String> {
         let error = || {
             format!(
-                "{text:?} is no rate; expected requests per second such as 500 or 0.5, or with a unit such as 30/m, up to \
-                 {MAX_PER_SECOND} per second"
+                "{text:?} is not a rate; expected requests per second such as 500 or 0.5, or with a unit such as \
+                 30/m, up to {MAX_PER_SECOND} per second"
             )
         };
         let (number, unit) = text.split_once('/').unwrap_or((text, "s"));

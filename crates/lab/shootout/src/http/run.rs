@@ -38,11 +38,12 @@ use crate::{
     run::{Preflight, RunError},
 };
 
-/// How often it is looked at how far the workers are. Reason: more often than one can read costs the generator CPU.
+/// The interval between readings of the workers' progress. Reason: more readings than people can follow cost the
+/// generator CPU.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// What workers have told and nobody has taken. When it is full, what they tell next has more. Reason: several seconds of
-/// all workers of a large machine.
+/// The capacity of the queue of workers' reports. When it is full, the next report contains more. Reason: several
+/// seconds of all workers of a large machine.
 const N_RECENT: usize = 256;
 
 /// So many failures before the first response end a run with `-r`, as ab's ten failed connections.
@@ -57,17 +58,17 @@ pub enum HttpRunError {
     /// TLS cannot be used.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// Not one response was whole.
+    /// No response was complete.
     #[error("{host} answered no request: {reason} ({n_failed} failed)")]
     NoAnswer {
-        /// Whom we asked.
+        /// The server that was asked.
         host: String,
-        /// Why the run ended, and what to do.
+        /// The reason why the run ended, and what to do.
         reason: String,
-        /// How many failed.
+        /// The number of failed requests.
         n_failed: u64,
     },
-    /// As in the other workloads.
+    /// An error that all workloads share.
     #[error(transparent)]
     Run(#[from] RunError),
 }
@@ -78,7 +79,7 @@ impl From<WorkerLost> for HttpRunError {
     }
 }
 
-/// Makes the requests. An order to end ends the run early with what there is.
+/// Makes the requests. An order to stop ends the run early with the results so far.
 pub(crate) async fn run(
     options: &HttpOptions,
     company: Company<'_>,

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-/// How many are kept in all. Reason: 240 MB, and more lines than a plot can show.
+/// The largest number of kept samples. Reason: 240 MB, and more lines than a plot can show.
 pub(crate) const MAX_SAMPLES: usize = 10_000_000;
 
 /// One complete request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sample {
-    /// When it started, after the begin of the run.
+    /// The start of the request, in microseconds since the start of the run.
     pub(crate) started_us: u64,
     pub(crate) connect_us: u32,
     pub(crate) total_us: u32,
@@ -21,7 +21,7 @@ pub(crate) struct Samples {
     begin: Instant,
     room: usize,
     pub(crate) kept: Vec<Sample>,
-    /// Those that there was no room for.
+    /// The number of samples beyond the limit.
     pub(crate) n_left_out: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Which request starts when: the one thing that all lanes of all workers share.
+//! The schedule of requests, which all lanes of all workers share.
 
 use std::{
     sync::{
@@ -10,16 +10,16 @@ use std::{
 
 use super::Rate;
 
-/// What a run is to do.
+/// The plan of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
     /// `None`: the next request starts when one is done (closed model).
     pub rate: Option<Rate>,
-    /// How long requests are made before those that count.
+    /// The duration of the warm-up.
     pub warm_up: Duration,
-    /// How long requests that count are started; `None` for no limit.
+    /// The time in which counted requests start; `None` for no limit.
     pub duration: Option<Duration>,
-    /// How many requests count; `None` for no limit.
+    /// The number of counted requests; `None` for no limit.
     pub n_requests: Option<u64>,
 }
 
@@ -28,21 +28,21 @@ pub struct Extent {
 pub(crate) struct Schedule {
     extent: Extent,
     started: Instant,
-    /// When the requests that count begin.
+    /// The start of the counted requests.
     pub(crate) counted_from: Instant,
-    /// Nothing starts from then on.
+    /// The time after which no request starts; `None` for no limit.
     until: Option<Instant>,
-    /// In the open model: how many starts the warm-up has.
+    /// The number of starts during the warm-up, in the open model.
     n_warm_up: u64,
     n_claimed: AtomicU64,
-    /// When somebody ended the run.
+    /// The moment at which a person ended the run.
     stopped: OnceLock<Instant>,
 }
 
 /// Permission for one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket {
-    /// When it is to start; `None` for at once.
+    /// The scheduled start; `None` for at once.
     pub(crate) due: Option<Instant>,
     /// Whether it counts: it is not of the warm-up.
     pub(crate) counts: bool,
@@ -65,10 +65,10 @@ impl Schedule {
         }
     }
 
-    /// The next request; `None` when there is none any more.
+    /// Claims the next request; `None` when all are claimed.
     ///
-    /// In the open model a request that is due later is waited for by who claimed it. So one that nobody waits for when
-    /// it is due is one that no lane was free for, and it starts late; its time counts from when it was due.
+    /// In the open model the place that claims a request waits until it is due. So a request without a waiting place
+    /// when it is due is one that no lane was free for, and it starts late; its time counts from when it was due.
     pub(crate) fn claim(&self, now: Instant) -> Option<Ticket> {
         if self.stopped.get().is_some() || self.until.is_some_and(|until| now >= until) {
             return None;
@@ -96,8 +96,7 @@ impl Schedule {
         })
     }
 
-    /// In the open model: how many requests that count were due before `now` and before the end of the run, started or
-    /// not.
+    /// The number of counted requests that were due before `now` and before the end of the run, in the open model.
     pub(crate) fn n_due(&self, now: Instant) -> Option<u64> {
         let ends = [self.until, self.stopped.get().copied()];
         let end = ends.into_iter().flatten().fold(now, Instant::min);
@@ -109,13 +108,13 @@ impl Schedule {
         Some(n_counted.min(self.extent.n_requests.unwrap_or(u64::MAX)))
     }
 
-    /// When the time is up, where nothing but that keeps a server that fails from being asked without a pause: a rate
-    /// paces the requests, and a number of them comes to its end.
+    /// The end of the run, if only the time limits the requests. Without this limit, a failing server would be asked
+    /// without a pause.
     pub(crate) fn only_end(&self) -> Option<Instant> {
         self.until.filter(|_| self.extent.rate.is_none())
     }
 
-    /// Nothing is claimed any more.
+    /// Stops the schedule: no further request is claimed.
     pub(crate) fn stop(&self, now: Instant) {
         // Only the first time has a meaning.
         let _ = self.stopped.set(now);
@@ -139,7 +138,7 @@ mod tests {
         n_requests: None,
     };
 
-    /// What is claimed at these milliseconds: when it is due, and `w` for the warm-up.
+    /// The claimed requests at these milliseconds: their scheduled start, and `w` for the warm-up.
     fn claims(extent: Extent, at_ms: &[u64]) -> Vec<String> {
         let started = Instant::now();
         let schedule = Schedule::new(extent, started);

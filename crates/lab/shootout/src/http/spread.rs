@@ -1,4 +1,4 @@
-//! How the times of requests spread: buckets that a worker counts in while the coordinator reads them.
+//! The distribution of request times: buckets that a worker fills while the coordinator reads them.
 //!
 //! The report has its own, finer histogram; this one is for the line that people watch.
 
@@ -15,7 +15,7 @@ const BITS: u32 = 5;
 /// Times from 2^40 µs on, which is 12 days, are in the last bucket.
 const HIGHEST_US: u64 = (1 << 40) - 1;
 
-/// One for each bucket that a time up to [`HIGHEST_US`] falls in: 9.5 KB.
+/// The number of buckets up to [`HIGHEST_US`]: 9.5 KB.
 const N_BUCKETS: usize = (40 - BITS as usize + 1) << BITS;
 
 /// The counts of one worker: written by it alone.
@@ -39,7 +39,7 @@ impl Spread {
 }
 
 impl Counts {
-    /// Adds what one worker has counted so far.
+    /// Adds the counts of one worker.
     pub(super) fn add(&mut self, spread: &Spread) {
         self.0.resize(N_BUCKETS, 0);
         for (sum, count) in self.0.iter_mut().zip(&spread.0) {
@@ -47,8 +47,8 @@ impl Counts {
         }
     }
 
-    /// These percentiles (0 to 100, ascending) of what came after `earlier`, an older state, each within 1.6 %; `None` when
-    /// nothing came.
+    /// These percentiles (0 to 100, ascending) of the times since `earlier`, an older state, each within 1.6 %;
+    /// `None` without times.
     pub(super) fn percentiles_since<const N: usize>(
         &self,
         earlier: &Self,
@@ -84,7 +84,7 @@ fn bucket(us: u64) -> usize {
     ((shift as usize) << BITS) + (us >> shift) as usize
 }
 
-/// Of the times between its edges. Up to 64 µs a bucket holds a single one.
+/// The middle of a bucket in nanoseconds. Up to 64 µs a bucket holds a single value.
 fn middle_ns(bucket: usize) -> u64 {
     let shift = (bucket >> BITS).saturating_sub(1);
     let low = (bucket - (shift << BITS)) as u64;

@@ -1,4 +1,4 @@
-//! What a worker counts, and the sum over all workers.
+//! The counts of a worker, and their sum over all workers.
 
 use std::time::{Duration, Instant};
 
@@ -18,9 +18,9 @@ pub(crate) struct Tally {
     pub(crate) n_started: u64,
     /// Responses that were read whole.
     pub(crate) n_complete: u64,
-    /// Of these, those with a status outside of 200 to 299.
+    /// The number of complete responses with a status outside of 200 to 299.
     pub(crate) n_non_2xx: u64,
-    /// Of these, those whose connection could take another request.
+    /// The number of complete responses whose connection could take another request.
     pub(crate) n_kept_alive: u64,
     /// Bytes of bodies.
     pub(crate) n_body_bytes: u64,
@@ -36,26 +36,26 @@ pub(crate) struct Tally {
     pub(crate) n_bytes_sent: u64,
     pub(crate) n_bytes_received: u64,
     pub(crate) failures: Failures,
-    /// From when the request was due until a lane took it; only in the open model.
+    /// The time from the scheduled start until a lane claimed the request; only in the open model.
     pub(crate) queueing: Phase,
-    /// Until there was a connection; zero when there was one.
+    /// The time until there was a connection; zero for a kept connection.
     pub(crate) connect: Phase,
-    /// From there to the end of the response.
+    /// The time from there to the end of the response.
     pub(crate) processing: Phase,
-    /// From the end of the request to the first byte of the response.
+    /// The time from the end of the request to the first byte of the response.
     pub(crate) waiting: Phase,
-    /// All of it.
+    /// The whole time.
     pub(crate) total: Phase,
-    /// When the last request ended.
+    /// The end of the last request.
     pub(crate) last_ended: Option<Instant>,
     pub(crate) samples: Option<Samples>,
 }
 
-/// What became of one request.
+/// The end of one request.
 pub(crate) enum Ending {
     /// The response was read whole; how long that took.
     Complete(Duration),
-    /// It failed.
+    /// The request failed.
     Failed,
 }
 

@@ -1,4 +1,4 @@
-//! What must hold of the figures of a run: a measure and one of k6's rules.
+//! Thresholds of a run: a measure and one of k6's rules.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -7,7 +7,7 @@ use plimsoll_report::trend_figure;
 
 use super::{measures, tally::Tally};
 
-/// What a rule is about.
+/// The measure of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     /// The time of complete requests, in milliseconds.
@@ -27,23 +27,23 @@ const MEASURES: [(&str, Measure); 4] = [
     ("non_2xx", Measure::Non2xx),
 ];
 
-/// One thing that must hold.
+/// One threshold.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Threshold {
     measure: Measure,
     rule: Expression,
 }
 
-/// How a threshold stands.
+/// The result of a threshold.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// As it was written.
+    /// The threshold as the user wrote it.
     pub threshold: String,
-    /// What of the metric was compared, for example `p(95)`.
+    /// The compared aggregation of the metric, for example `p(95)`.
     pub aggregation: String,
     /// The metric that has it in the summary.
     pub metric: &'static str,
-    /// What was compared with the limit.
+    /// The value that was compared with the limit.
     pub value: f64,
     /// Whether it holds.
     pub passed: bool,
@@ -71,7 +71,7 @@ impl Threshold {
         } else {
             "count and rate"
         };
-        Err(format!("{measure} has no {}, but {has}", rule.aggregation))
+        Err(format!("{measure} has no {}; it has {has}", rule.aggregation))
     }
 
     /// Whether it is about failed requests.
@@ -133,7 +133,7 @@ impl FromStr for Measure {
         let names = MEASURES.map(|(name, _)| name).join(", ");
         found
             .map(|(_, measure)| *measure)
-            .ok_or_else(|| format!("{text:?} is no measure; there are {names}"))
+            .ok_or_else(|| format!("{text:?} is not a measure; expected one of {names}"))
     }
 }
 

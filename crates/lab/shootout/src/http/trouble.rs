@@ -1,4 +1,4 @@
-//! A failure in words for the person who started the run: what happened, and what to do next.
+//! Descriptions of failures for people: what happened, and what to do next.
 
 use std::io::ErrorKind;
 
@@ -8,7 +8,7 @@ use plimsoll_clients::{
     tls::HandshakeError,
 };
 
-/// What happened.
+/// The description of the failure.
 pub(crate) fn words(error: &HttpError) -> String {
     match error {
         HttpError::Timeout { after } => format!("no whole response within {} s", after.as_secs_f64()),
@@ -16,7 +16,7 @@ pub(crate) fn words(error: &HttpError) -> String {
     }
 }
 
-/// What to do next, to be put behind the words; empty where they say all.
+/// Advice to append to the description; empty if there is none.
 pub(crate) fn hint(error: &HttpError, url: &Url) -> &'static str {
     let is_tls = url.scheme() == "https";
     match error {
@@ -24,7 +24,7 @@ pub(crate) fn hint(error: &HttpError, url: &Url) -> &'static str {
         HttpError::Dial(DialError::Connect { source, .. })
             if source.kind() == ErrorKind::AddrNotAvailable =>
         {
-            "; -B takes an address of this machine; without -B it has no free port left: -k keeps connections"
+            "; -B needs an address of this machine; without -B, no local port is free, and -k reuses connections"
         }
         HttpError::Dial(DialError::Connect { .. }) => "; is the server running, and is this its address?",
         HttpError::Handshake(HandshakeError::NotTls | HandshakeError::Ended | HandshakeError::Lost(_)) => {
@@ -32,13 +32,13 @@ pub(crate) fn hint(error: &HttpError, url: &Url) -> &'static str {
         }
         HttpError::Handshake(
             HandshakeError::UnknownAuthority | HandshakeError::WrongHost | HandshakeError::Certificate(_),
-        ) => "; --insecure takes any certificate, SSL_CERT_FILE names the authorities that are believed",
-        HttpError::NoHttp2 => "; leave --http2 out",
+        ) => "; --insecure accepts any certificate, SSL_CERT_FILE names the trusted authorities",
+        HttpError::NoHttp2 => "; remove --http2",
         HttpError::Http2(_) if !is_tls => {
-            "; if the server speaks no HTTP/2 without TLS, leave --http2 out or write https://"
+            "; if the server does not speak HTTP/2 without TLS, remove --http2 or write https://"
         }
-        HttpError::Malformed(_) if !is_tls => "; is it an HTTP server? Write https:// for one with TLS",
-        HttpError::Timeout { .. } => "; -s allows more time",
+        HttpError::Malformed(_) if !is_tls => "; is it an HTTP server? Write https:// for a server with TLS",
+        HttpError::Timeout { .. } => "; raise the limit with -s",
         HttpError::Unanswered if !is_tls => "; look at the server's log; a server with TLS needs https://",
         HttpError::Lost { .. } | HttpError::Unanswered | HttpError::Ended => "; look at the server's log",
         _ => "",

@@ -1,7 +1,7 @@
 //! A worker: one thread with its share of the lanes, on a runtime of its own.
 //!
 //! A lane is a place in which one request at a time is under way. It claims the next request of the schedule, waits until
-//! that is due, sends it, and notes what came of it. Nobody gives it orders, and it wakes nobody.
+//! that is due, sends it, and records the result. It gets no orders and wakes no other task.
 
 use std::{
     cell::{Cell, RefCell},
@@ -36,21 +36,21 @@ use super::{
     tally::{Ending, Tally},
 };
 
-/// How often a worker tells what it did: a timeline has seconds.
+/// The interval between reports of a worker: the timeline has seconds.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 
-/// How far the end of a run is.
+/// The progress of stopping a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
     /// Requests start.
     Running,
-    /// None starts; those under way are waited for.
+    /// No request starts; requests in progress are completed.
     Finishing,
-    /// Those are not waited for either.
+    /// Requests in progress are abandoned.
     Abandoned,
 }
 
-/// What all workers of a run share.
+/// The common data of all workers of a run.
 #[derive(Debug)]
 pub(crate) struct Setup {
     pub(crate) template: Arc<Template>,
@@ -71,7 +71,7 @@ pub(crate) struct Setup {
     pub(crate) stage: watch::Sender<Stage>,
     pub(crate) boards: Vec<Board>,
     pub(crate) monitor: Monitor,
-    /// What samples are taken one by one.
+    /// The request in single samples.
     pub(crate) request: SampledRequest,
 }
 
@@ -87,14 +87,14 @@ pub(crate) struct Handle {
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     pub(crate) tally: Tally,
-    /// Requests that were under way when it was told not to wait.
+    /// The number of requests in progress when the worker was ordered not to wait.
     pub(crate) n_abandoned: u64,
 }
 
-/// What a worker did in a second.
+/// The work of a worker in a second.
 #[derive(Debug)]
 pub(crate) struct Recent {
-    /// In that second, since the begin of what counts.
+    /// The second, relative to the start of the counted requests.
     pub(crate) at: Duration,
     pub(crate) tally: Tally,
 }
@@ -139,7 +139,7 @@ fn event_loop() -> io::Result<(LocalRuntime, Pacer)> {
     Ok((runtime, pacer))
 }
 
-/// What the lanes of a worker share.
+/// The common data of all lanes of a worker.
 #[derive(Debug)]
 struct Shared {
     worker_idx: usize,
@@ -149,7 +149,7 @@ struct Shared {
     connections: Rc<Connections>,
     n_under_way: Cell<u64>,
     tally: RefCell<Tally>,
-    /// `None` when nobody takes samples one by one.
+    /// The single samples; `None` when no output takes them.
     singles: Option<Singles>,
 }
 
@@ -215,7 +215,7 @@ impl Shared {
         }
     }
 
-    /// Tells at full seconds what was done since the last time. When nobody has taken what it told before, the next one
+    /// Reports at full seconds the work since the last report. When the last report was not taken yet, the next one
     /// has more.
     async fn tell(&self, recent: tokio::sync::mpsc::Sender<Recent>) {
         let mut begin = Duration::ZERO;
@@ -234,7 +234,7 @@ impl Shared {
         }
     }
 
-    /// What was counted since the last time, but for what is kept for a plot.
+    /// Takes the counts since the last call, except samples for a plot.
     fn take_tally(&self) -> Tally {
         let mut tally = self.tally.borrow_mut();
         let samples = tally.samples.take();

@@ -44,7 +44,7 @@ impl BitSet {
             .is_some_and(|word| word & (1 << (slot % 64)) != 0)
     }
 
-    /// How many members there are.
+    /// The number of members.
     pub(crate) fn n_members(&self) -> usize {
         self.n_members
     }

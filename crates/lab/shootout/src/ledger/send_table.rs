@@ -17,12 +17,12 @@ pub(crate) struct SendTable {
     entries: Box<[Entry]>,
 }
 
-/// What is known about a broadcast that was sent.
+/// The data of a broadcast that was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sent {
     /// Immediately before the write.
     pub(crate) at: Instant,
-    /// All ids up to this one had been acknowledged before.
+    /// All ids up to this one were acknowledged before the send.
     pub(crate) floor: u64,
 }
 
@@ -53,12 +53,12 @@ impl SendTable {
         if let Some(entry) = self.entry(id) {
             let since_epoch = u64::try_from(at.duration_since(self.epoch).as_nanos()).unwrap_or(u64::MAX - 1);
             entry.floor.store(floor, Ordering::Relaxed);
-            // Release: whoever sees the instant sees the floor.
+            // Release: a thread that sees the instant also sees the floor.
             entry.sent_ns.store(since_epoch + 1, Ordering::Release);
         }
     }
 
-    /// When `id` was sent; `None` when it was not.
+    /// The send of `id`; `None` if it was not sent.
     pub(crate) fn sent(&self, id: u64) -> Option<Sent> {
         let entry = self.entry(id)?;
         let since_epoch = entry.sent_ns.load(Ordering::Acquire).checked_sub(1)?;

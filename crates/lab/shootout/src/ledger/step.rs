@@ -18,22 +18,23 @@ pub(crate) struct StepLedger {
     n_delivered: u64,
     n_duplicated: u64,
     n_out_of_order: u64,
-    /// Of arrivals since it was collected.
+    /// The latencies of arrivals since the last collection.
     latency: Histogram,
 }
 
-/// What a worker can say about a step; tallies of several workers add up.
+/// A worker's figures of a step. The tallies of several workers add up.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tally {
     /// Pairs of a sent broadcast and a listener that it was due to.
     pub(crate) n_expected: u64,
-    /// Those that arrived.
+    /// The number of deliveries that arrived.
     pub(crate) n_delivered: u64,
     /// Arrivals at listeners that had the broadcast already.
     pub(crate) n_duplicated: u64,
     /// First arrivals that came after a broadcast which was sent when they had been acknowledged.
     pub(crate) n_out_of_order: u64,
-    /// From a broadcast's send to its first arrival, per listener: those that were not collected before.
+    /// The time from a broadcast's send to its first arrival at each listener, without times that were already
+    /// collected.
     pub(crate) latency: Histogram,
 }
 
@@ -42,21 +43,21 @@ pub(crate) struct Tally {
 pub(crate) struct Completion {
     /// The broadcast.
     pub(crate) id: u64,
-    /// How many listeners it never reached because their connections ended.
+    /// The number of listeners that it never reached because their connections ended.
     pub(crate) n_lost: usize,
-    /// The last arrival; `None` when there was none.
+    /// The time of the last arrival; `None` without an arrival.
     pub(crate) last_at: Option<Instant>,
 }
 
 /// One broadcast's way to this worker's listeners.
 #[derive(Debug, Default)]
 struct Broadcast {
-    /// Who has it; allocated at the first arrival, freed when it is complete.
+    /// The listeners that have the broadcast. It is allocated at the first arrival and freed when all have it.
     arrived: Option<BitSet>,
     n_arrived: usize,
-    /// Members whose connections ended before the send: it was not due to them.
+    /// The number of members whose connections ended before the send. They were not due to get it.
     n_excused: usize,
-    /// Members whose connections ended between the send and the arrival.
+    /// The number of members whose connections ended between the send and the arrival.
     n_lost: usize,
     last_at: Option<Instant>,
     is_complete: bool,
@@ -121,7 +122,7 @@ impl StepLedger {
             .collect()
     }
 
-    /// The latencies of arrivals since the last call; `None` when there were none.
+    /// Takes the latencies of arrivals since the last call; `None` without arrivals.
     pub(crate) fn collect(&mut self) -> Option<Histogram> {
         (!self.latency.is_empty()).then(|| std::mem::take(&mut self.latency))
     }

@@ -14,12 +14,12 @@ use crate::{outcome::Workload, worker::Opening};
 pub(crate) struct Singles {
     outgoing: Outgoing,
     measures: Measures,
-    /// Of the step that goes on.
+    /// The tags of the current step.
     tags: Arc<Tags>,
 }
 
 impl Singles {
-    /// `metrics` are those of `measures`. `None` when nobody wants samples.
+    /// The single samples of `measures`, whose metrics are `metrics`. `None` when no output needs them.
     pub(crate) fn new(
         measures: Measures,
         metrics: &MetricSet,
@@ -38,7 +38,7 @@ impl Singles {
         })
     }
 
-    /// What comes from now on comes in the step with this number, from 1.
+    /// Tags the following samples with the number of this step, from 1.
     pub(crate) fn begin_step(&mut self, number: usize) {
         let mut tags = Tags::clone(&self.tags);
         tags.insert("step".to_owned(), number.to_string());
@@ -67,14 +67,14 @@ impl Singles {
         self.outgoing.record(self.measures.delivery, latency, &self.tags);
     }
 
-    /// Broadcasts have reached listeners so many times.
+    /// Records deliveries.
     pub(crate) fn delivered(&self, n: u64) {
         if n > 0 {
             self.outgoing.count(self.measures.deliveries, n, &self.tags);
         }
     }
 
-    /// A second is over, at whose end there are so many clients.
+    /// Records the end of a second with this number of clients.
     pub(crate) fn end_second(&self, n_clients: usize) {
         self.outgoing
             .set(self.measures.users, n_clients as f64, &self.tags);

@@ -1,4 +1,4 @@
-//! Made-up outcomes for the tests of what is printed.
+//! Example outcomes for tests of the output.
 
 use std::time::UNIX_EPOCH;
 

@@ -12,11 +12,12 @@ use plimsoll_report::{
 use super::{Connecting, DeliveryCounts, Outcome, Sampling, Step};
 use crate::measures::{CONNECT, DELIVERY, LISTENER_DELIVERY, PHASES, RTT};
 
-/// Steps that are told apart. Reason: more than a table has rows for; as groups of other runs.
+/// The largest number of steps that are listed separately, as groups are in other runs. Reason: tables have no room
+/// for more rows.
 const MAX_STEPS: usize = 50;
 
 impl Outcome {
-    /// For people: the command and whom it is about.
+    /// The title of the run for people: the command and its target.
     pub fn name(&self) -> String {
         format!("bench {} {}", self.workload.name(), self.setting.target)
     }
@@ -54,7 +55,7 @@ impl Outcome {
         })
     }
 
-    /// That of all steps together.
+    /// The health of the generator in all steps together.
     fn health(&self) -> Health {
         let reasons = self.steps.iter().flat_map(|step| {
             let reasons = step.health.reasons.iter();

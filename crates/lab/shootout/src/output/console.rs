@@ -19,7 +19,8 @@ use crate::{
     talk::Talk,
 };
 
-/// How often the progress line is drawn anew: more often than one can read costs the generator CPU.
+/// The interval between redraws of the progress line. Reason: more redraws than people can follow cost the generator
+/// CPU.
 const REDRAW: Duration = Duration::from_millis(200);
 
 /// Writes results as they come and keeps the progress line.
@@ -30,7 +31,7 @@ pub(crate) struct Console<'a> {
     is_quiet: bool,
     drawn_at: Option<Instant>,
     phase: Option<Discriminant<Progress>>,
-    /// The first failure to write a result. The run goes on: its connections must be closed properly.
+    /// The first failure to write a result. The run continues, because its connections must be closed properly.
     failure: Option<io::Error>,
     onlooker: Option<&'a dyn Onlooker>,
     samples: Vec<SampleSender>,
@@ -53,7 +54,7 @@ impl<'a> Console<'a> {
         }
     }
 
-    /// The same, for others beside those who read it.
+    /// A console whose run also has other viewers.
     pub(crate) fn with_company(
         self,
         onlooker: Option<&'a dyn Onlooker>,
@@ -68,7 +69,7 @@ impl<'a> Console<'a> {
         }
     }
 
-    /// Writes what is only known at the end.
+    /// Writes the results that are only known at the end.
     ///
     /// # Errors
     /// A result could not be written, now or before.
@@ -93,13 +94,13 @@ impl<'a> Console<'a> {
         }
     }
 
-    /// What is drawn next is drawn at once.
+    /// Makes the next progress line appear at once.
     fn clear(&mut self) {
         self.drawn_at = None;
         self.talk.clear();
     }
 
-    /// Without a terminal, one line at the beginning of each phase.
+    /// Prints one line at the beginning of each phase, for outputs without a terminal.
     fn announce(&mut self, progress: Progress) {
         let phase = Some(discriminant(&progress));
         if self.phase != phase {

@@ -1,5 +1,5 @@
-//! A run as one JSON object: websocket-bench's `messages` and `steps`, so that its chart script reads it, and beside
-//! them everything else under `plimsoll`.
+//! A run as one JSON object: websocket-bench's `messages` and `steps`, so that its chart script reads it, and all
+//! further figures under `plimsoll`.
 
 use std::{collections::BTreeMap, time::Duration};
 

@@ -1,4 +1,4 @@
-//! A step as lines for people: websocket-bench's line, byte for byte, and under it what that cannot say.
+//! A step as lines for people: websocket-bench's line, byte for byte, and below it the figures that it does not have.
 
 use std::{fmt::Write, time::Duration};
 
@@ -30,7 +30,7 @@ pub(super) fn step(step: &Step) -> String {
         step.health
             .reasons
             .iter()
-            .map(|reason| format!("    GENERATOR AT ITS LIMIT: {reason}")),
+            .map(|reason| format!("    GENERATOR WAS THE BOTTLENECK: {reason}")),
     );
     lines.iter().fold(String::new(), |text, line| text + line + "\n")
 }
@@ -38,14 +38,10 @@ pub(super) fn step(step: &Step) -> String {
 /// One line for each threshold of the run.
 pub(super) fn thresholds(thresholds: &[Threshold]) -> String {
     thresholds.iter().fold(String::new(), |mut text, threshold| {
-        let word = if threshold.passed {
-            "holds"
-        } else {
-            "DOES NOT HOLD"
-        };
+        let word = if threshold.passed { "passed" } else { "FAILED" };
         let found = threshold.value.map_or_else(
             || "nothing was measured".to_owned(),
-            |value| format!("it is {}", (value * 1e4).round() / 1e4),
+            |value| format!("the value is {}", (value * 1e4).round() / 1e4),
         );
         let (metric, expression) = (&threshold.metric, &threshold.expression);
         // A String takes everything.

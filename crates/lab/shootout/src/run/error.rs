@@ -22,16 +22,16 @@ pub enum RunError {
     /// The system gave no thread or no event queue.
     #[error("start the worker threads: {0}")]
     Start(io::Error),
-    /// Not one client of the first step got ready.
-    #[error("none of {n_clients} clients got ready: {}", groups(causes))]
+    /// No client of the first step became ready.
+    #[error("none of the {n_clients} clients became ready: {}", groups(causes))]
     NobodyReady {
-        /// How many tried.
+        /// The number of clients that tried.
         n_clients: usize,
         /// Why they failed.
         causes: Causes,
     },
-    /// It was told to end before it began.
-    #[error("the run was told to end before it began")]
+    /// An order stopped the run before it started.
+    #[error("the run was stopped before it started")]
     Interrupted,
     /// A defect of this program.
     #[error(transparent)]

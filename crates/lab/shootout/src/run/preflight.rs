@@ -12,7 +12,7 @@ use super::RunError;
 pub(crate) struct Preflight {
     system: System,
     destination: IpAddr,
-    /// What the user named with `--local-addr`.
+    /// The addresses of `--local-addr`.
     local_addresses: Vec<IpAddr>,
 }
 
@@ -26,7 +26,7 @@ impl Preflight {
         }
     }
 
-    /// What stands in the way of that many clients, if anything.
+    /// The obstacle to this number of clients, if any.
     pub(crate) fn check(&self, n_clients: usize) -> Result<(), RunError> {
         let mut problems = plan(&self.needs(n_clients), &self.system).problems;
         if let Some(ports) = self.system.ports.filter(|_| !self.local_addresses.is_empty()) {
@@ -41,8 +41,8 @@ impl Preflight {
         }
     }
 
-    /// One set of options per source address. `n_clients` is `None` for a run without a planned end: then it may
-    /// become as many as this process can open.
+    /// One set of options per source address. `n_clients` is `None` for a run without a planned end, whose number of
+    /// clients is limited only by the open files of this process.
     pub(super) fn routes(
         &self,
         options: &websocket::Options,

@@ -53,7 +53,7 @@ impl Messages {
         }
     }
 
-    /// One more message goes out; `n_shares` workers will report it as arrived. Returns its id and its floor.
+    /// Adds a message whose arrival `n_shares` workers will report. Returns its id and its floor.
     pub(crate) fn issue(&mut self, n_shares: usize) -> (u64, u64) {
         let id = self.ids().end;
         let answer = Answer::Awaited;
@@ -90,7 +90,7 @@ impl Messages {
         true
     }
 
-    /// The message never went out: nobody has to answer it, and nobody gets it. False when it was not awaited.
+    /// Records that the message was never sent, so that no client waits for it. False when it was not awaited.
     pub(crate) fn cancel(&mut self, id: u64, at: Instant) -> bool {
         if let Some(message) = self.get_mut(id) {
             let n_shares_missing = std::mem::take(&mut message.n_shares_missing);
@@ -100,7 +100,7 @@ impl Messages {
     }
 
     /// A worker's share of a broadcast has arrived. Returns when the last listener of all had it, when this was the last
-    /// share and nobody lacks it.
+    /// share and it counts as lost for no client.
     pub(crate) fn complete(&mut self, completion: Completion) -> Option<Instant> {
         let message = self.get_mut(completion.id).filter(|it| it.n_shares_missing > 0)?;
         message.n_shares_missing -= 1;
@@ -117,8 +117,8 @@ impl Messages {
         self.first_id..self.first_id + self.messages.len() as u64
     }
 
-    /// All ids up to this one have been answered. A message that never is answered holds it down for the rest of
-    /// the run, and arrivals are then no longer judged by order: better than to accuse wrongly.
+    /// The id up to which all messages have been answered. An unanswered message holds it back for the rest of the
+    /// run. Arrivals are then no longer checked for order, to avoid false accusations.
     pub(crate) fn floor(&self) -> u64 {
         self.floor
     }
@@ -142,22 +142,22 @@ impl Messages {
         self.n_spreading
     }
 
-    /// From each send to its answer.
+    /// The times from each send to its answer.
     pub(crate) fn answers(&self) -> Samples {
         self.latencies().collect()
     }
 
-    /// The same as a histogram.
+    /// The times from each send to its answer, as a histogram.
     pub(crate) fn answer_histogram(&self) -> Histogram {
         histogram(self.latencies())
     }
 
-    /// From each send to the arrival at the last listener, for the broadcasts that arrived at all of them.
+    /// The times from each send to the arrival at the last listener, for broadcasts that reached all listeners.
     pub(crate) fn last_deliveries(&self, sent: &SendTable) -> Histogram {
         histogram(self.last_delivery_times(sent))
     }
 
-    /// The same, one by one.
+    /// The times from each send to the arrival at the last listener, one by one.
     pub(crate) fn last_delivery_times(&self, sent: &SendTable) -> impl Iterator<Item = Duration> {
         let whole = self
             .ids()
@@ -166,7 +166,7 @@ impl Messages {
         whole.filter_map(|(id, it)| Some(it.last_at?.saturating_duration_since(sent.sent(id)?.at)))
     }
 
-    /// Of each message without an answer, when it was given up; `None` of those that are awaited.
+    /// The time at which each unanswered message was given up; `None` for messages that are still awaited.
     pub(crate) fn unanswered(&self) -> impl Iterator<Item = Option<Instant>> {
         self.messages.iter().filter_map(|message| match message.answer {
             Answer::Came(_) => None,

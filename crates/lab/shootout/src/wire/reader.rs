@@ -1,4 +1,4 @@
-//! Recognising what the server sends.
+//! Recognises the messages of the server.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -20,12 +20,12 @@ const MAX_SHAPES: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Reader {
     wire: Arc<Wire>,
-    /// Of Action Cable's messages.
+    /// The encoding of Action Cable messages.
     encoding: Encoding,
     shapes: Vec<Shape>,
 }
 
-/// One message from the server, understood.
+/// One decoded message of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Inbound {
     /// An answer to, or a broadcast of, the message with this number in this run.

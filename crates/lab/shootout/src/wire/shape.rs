@@ -6,7 +6,7 @@
 
 use super::Kind;
 
-/// How a message looks around its id.
+/// The bytes of a message around its id.
 #[derive(Debug)]
 pub(super) struct Shape {
     /// All bytes before the number.
@@ -58,7 +58,7 @@ fn number(digits: &[u8]) -> Option<u64> {
     })
 }
 
-/// Where `part` lies in `whole`, by address; `None` when it lies elsewhere.
+/// The offset of `part` in `whole`, by address; `None` when it lies elsewhere.
 fn offset_in(whole: &str, part: &str) -> Option<usize> {
     let offset = part.as_ptr().addr().checked_sub(whole.as_ptr().addr())?;
     if offset + part.len() <= whole.len() {

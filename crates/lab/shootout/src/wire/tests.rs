@@ -1,4 +1,4 @@
-//! What is written, byte by byte.
+//! Tests of the written bytes.
 
 use std::time::{Duration, UNIX_EPOCH};
 

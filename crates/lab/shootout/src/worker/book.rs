@@ -1,4 +1,4 @@
-//! What a worker writes down while its clients send and listen. Pure: no I/O, and time comes as an argument.
+//! The record of a worker while its clients send and listen. Pure: no I/O, and the time is an argument.
 
 use std::{collections::hash_map::Entry, sync::Arc, time::Instant};
 
@@ -20,29 +20,29 @@ pub(super) struct Book {
     server_type: ServerType,
     reader: Reader,
     ledger: Ledger,
-    /// Where the current step's send instants go; `None` before the first step and for echoes.
+    /// The table of the current step's sends; `None` before the first step and for echoes.
     table: Option<Arc<SendTable>>,
-    /// Messages whose answers are awaited: as many as the coordinator has in flight, and those that it gave up.
+    /// The messages whose answers are awaited: those in flight, and those that the coordinator gave up.
     in_flight: FxHashMap<u64, InFlight>,
-    /// By slot: whether a plain echo server has had its word of welcome.
+    /// Whether the plain echo server of each slot has sent its welcome.
     greeted: Vec<bool>,
     n_stray_answers: u64,
     n_altered: u64,
 }
 
-/// A message whose answer is awaited.
+/// A message that awaits its answer.
 #[derive(Debug)]
 struct InFlight {
     slot: usize,
     sent_at: Instant,
-    /// What must come back unchanged; only for plain echo servers.
+    /// The message that must come back unchanged; only for plain echo servers.
     message: Option<Box<[u8]>>,
 }
 
-/// What to do about a frame that came in.
+/// The result of a received frame.
 #[derive(Debug)]
 pub(super) enum Note {
-    /// It is written down.
+    /// The frame is recorded.
     Nothing,
     /// The coordinator must know.
     Tell(Event),
@@ -64,7 +64,7 @@ impl Book {
         }
     }
 
-    /// Begins a step whose listeners are the slots that are `connected`.
+    /// Begins a step. Its listeners are the `connected` slots.
     pub(super) fn open_step(
         &mut self,
         table: Arc<SendTable>,

@@ -14,14 +14,14 @@ use plimsoll_clients::{
 
 use super::{Event, SendOrder, Shared, book::Note, mailbox::Mailbox, opening};
 
-/// What the worker wants from a client. At most one letter per message in flight, and one to close.
+/// An order of the worker to a client. There is at most one letter per message in flight, and one to close.
 #[derive(Debug)]
 pub(super) enum Letter {
     Send(SendOrder),
     Close,
 }
 
-/// What happened next.
+/// The next event.
 enum Turn {
     Letter(Letter),
     Read(Result<(), ReceiveError>),

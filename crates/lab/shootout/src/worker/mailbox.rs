@@ -8,7 +8,7 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-/// Letters from the worker to one of its tasks, or back. The queue does not bound itself: its users say what does.
+/// Letters from the worker to one of its tasks, or back. The queue has no limit of its own: its users limit it.
 #[derive(Debug)]
 pub(super) struct Mailbox<T> {
     letters: RefCell<VecDeque<T>>,

@@ -12,17 +12,17 @@ use plimsoll_clients::{
 
 use super::Setup;
 
-/// How long a client took to get ready, phase by phase.
+/// The time until a client was ready, phase by phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Opening {
     pub(crate) tcp_connect: Duration,
-    /// With TLS, its handshake too.
+    /// The time of the upgrade, with TLS including the handshake.
     pub(crate) upgrade: Duration,
     /// Absent for server types without a welcome.
     pub(crate) welcome: Option<Duration>,
     /// Absent for server types without subscriptions.
     pub(crate) subscribe: Option<Duration>,
-    /// From before the TCP connect until the client was ready.
+    /// The time from the TCP connect until the client was ready.
     pub(crate) total: Duration,
 }
 

@@ -14,21 +14,21 @@ pub(crate) const DEFAULT_STEP_SIZE: usize = 5000;
 /// Flags of every workload that has WebSocket clients.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ClientArgs {
-    /// Where the server is, for example ws://127.0.0.1:8080/cable
+    /// URL of the server, for example ws://127.0.0.1:8080/cable
     #[arg(value_name = "URL")]
     pub(crate) url: String,
-    /// What the server speaks: json, binary, actioncable, actioncable-connect (connect only), or echo (a server that
+    /// Protocol of the server: json, binary, actioncable, actioncable-connect (connect only), or echo (a server that
     /// sends every text back; not for broadcast)
     #[arg(long, value_name = "TYPE", default_value = "json")]
     pub(crate) server_type: ServerType,
-    /// The Action Cable identifier to subscribe to, sent as it is
+    /// Action Cable identifier to subscribe to, sent unchanged
     #[arg(
         long,
         value_name = "JSON",
         default_value = r#"{"channel":"BenchmarkChannel"}"#
     )]
     pub(crate) channel: String,
-    /// The encoding of Action Cable messages: json, or msgpack or protobuf, which AnyCable Pro speaks
+    /// Encoding of Action Cable messages: json, or for AnyCable Pro msgpack or protobuf
     #[arg(long, value_name = "ENCODING", default_value = "json")]
     pub(crate) action_cable_encoding: Encoding,
     /// The Origin header
@@ -41,14 +41,14 @@ pub(crate) struct ClientArgs {
     /// A header to send with the upgrade; may be given several times
     #[arg(long, short = 'H', value_name = "NAME: VALUE")]
     pub(crate) header: Vec<String>,
-    /// Source addresses, used in turn; may be given several times or with commas. By default the system chooses, and
-    /// a target on this machine gets 127.0.0.1, 127.0.0.2 … when one address has too few ports
+    /// Source addresses, used in turn; may be repeated or comma-separated. By default the system chooses; for a
+    /// target on this machine, clients use 127.0.0.1, 127.0.0.2 … when one address has too few ports
     #[arg(long, short, value_name = "IP", value_delimiter = ',')]
     pub(crate) local_addr: Vec<IpAddr>,
-    /// Remote workers; not built yet
+    /// Remote workers; not supported yet
     #[arg(long, short, value_name = "HOST:PORT", value_delimiter = ',')]
     pub(crate) worker_addr: Vec<String>,
-    /// How many clients each step adds
+    /// Number of clients that each step adds
     #[arg(long, value_name = "N", default_value_t = DEFAULT_STEP_SIZE, value_parser = at_least_one)]
     pub(crate) step_size: usize,
     /// Wait this long between steps
@@ -60,23 +60,23 @@ pub(crate) struct ClientArgs {
     /// Wait this long before each message (connect: before each connection)
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = parse_seconds)]
     pub(crate) command_delay: Duration,
-    /// How many percent of the messages (connections) get the delay
+    /// Percentage of the messages (connections) that get the delay
     #[arg(long, value_name = "PERCENT", default_value_t = 100, value_parser = clap::value_parser!(u8).range(0..=100))]
     pub(crate) command_delay_chance: u8,
-    /// Give a client up that is not ready by then
+    /// Time limit for a client to become ready
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = parse_seconds)]
     pub(crate) connect_timeout: Duration,
-    /// Threads that carry the clients [default: one per core]
+    /// Number of threads that run the clients [default: one per core]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) workers: Option<usize>,
-    /// Repeats the choice of senders of an earlier run [default: random; the output tells it]
+    /// Seed that repeats the choice of senders of an earlier run [default: random; the output shows it]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// What must hold of the whole run, a metric and a rule: 'rtt:p(95)<200' (ms), 'connect:p(99)<1000' or
+    /// Condition for the whole run, a metric and a rule: 'rtt:p(95)<200' (ms), 'connect:p(99)<1000' or
     /// 'deliveries:rate>5000'; may be given several times
     #[arg(long, value_name = "METRIC:RULE")]
     pub(crate) threshold: Vec<Limit>,
-    /// Write the result to this file instead of standard output; its folders are made
+    /// Write the result to this file instead of standard output; missing folders are created
     #[arg(long, short = 'n', value_name = "FILE")]
     pub(crate) filename: Option<PathBuf>,
 }

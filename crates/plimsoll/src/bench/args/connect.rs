@@ -20,10 +20,10 @@ Exit codes: 0 all well; 1 the run could not be done; 2 wrong usage; 3 clients fa
 pub(crate) struct ConnectArgs {
     #[command(flatten)]
     pub(crate) clients: ClientArgs,
-    /// How many clients connect at the same time: the next begins when one is ready
+    /// Number of clients that connect at the same time; the next begins when one is ready
     #[arg(long, short, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
     pub(crate) concurrent: usize,
-    /// How many steps; 0 goes on until a signal or until a step in which nobody gets ready
+    /// Number of steps; 0 continues until a signal or until a step in which no client becomes ready
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) total_steps: usize,
 }

@@ -15,6 +15,6 @@ pub(super) fn padding(text: &str) -> Result<usize, String> {
 pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n) if n > 0 => Ok(n),
-        _ => Err("expected a number from 1 on".to_owned()),
+        _ => Err("expected a number of at least 1".to_owned()),
     }
 }

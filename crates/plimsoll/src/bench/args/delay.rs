@@ -16,7 +16,7 @@ const UNITS: [(&str, f64); 7] = [
 /// Reads a Go duration: `500ms`, `1.5s`, `1m30s`.
 pub(super) fn parse_go_duration(text: &str) -> Result<Duration, String> {
     let error =
-        || format!("{text:?} is no duration; expected a number and a unit such as 500ms, 1.5s or 1m30s");
+        || format!("{text:?} is not a duration; expected a number and a unit such as 500ms, 1.5s or 1m30s");
     let mut seconds = 0.0;
     let mut rest = text;
     while !rest.is_empty() || text.is_empty() {
@@ -46,7 +46,7 @@ pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
         .parse::<f64>()
         .ok()
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    seconds.ok_or_else(|| format!("{text:?} is no number of seconds; expected one such as 2 or 0.5"))
+    seconds.ok_or_else(|| format!("{text:?} is not a number of seconds; expected something like 2 or 0.5"))
 }
 
 #[cfg(test)]

@@ -25,28 +25,28 @@ Exit codes: 0 all well; 1 the run could not be done; 2 wrong usage; 3 messages w
 pub(crate) struct EchoArgs {
     #[command(flatten)]
     pub(crate) clients: ClientArgs,
-    /// How many messages are in flight: the next is sent when one is back
+    /// Number of messages in flight; the next is sent when one is back
     #[arg(long, short, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
     pub(crate) concurrent: usize,
-    /// How many messages each step sends
+    /// Number of messages that each step sends
     #[arg(long, short, value_name = "N", default_value_t = 10_000, value_parser = at_least_one)]
     pub(crate) sample_size: usize,
-    /// How many steps; 0 goes on until --limit-rtt is passed
+    /// Number of steps; 0 continues until a step exceeds --limit-rtt
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) total_steps: usize,
-    /// How many clients connect at the same time
+    /// Number of clients that connect at the same time
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = at_least_one)]
     pub(crate) connect_concurrent: usize,
-    /// The percentile that is printed first and compared with --limit-rtt
+    /// Percentile that is printed first and compared with --limit-rtt
     #[arg(long, value_name = "P", default_value_t = 95, value_parser = clap::value_parser!(u8).range(0..=100))]
     pub(crate) limit_percentile: u8,
-    /// Without --total-steps, the first step above this is the last
+    /// Without --total-steps, the first step above this round-trip time is the last
     #[arg(long, value_name = "DURATION", default_value = "500ms", value_parser = parse_go_duration)]
     pub(crate) limit_rtt: Duration,
     /// Bytes of padding in each message
     #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = padding)]
     pub(crate) payload_padding: usize,
-    /// Give up on an echo after this long
+    /// Time limit for an echo
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = parse_seconds)]
     pub(crate) answer_timeout: Duration,
 }

@@ -1,4 +1,4 @@
-//! `plimsoll bench http`, also `plimsoll ab`: ab's flags under its names, and what ab has not.
+//! `plimsoll bench http`, also `plimsoll ab`: ab's flags under their names, and further flags.
 
 mod unsupported;
 
@@ -29,38 +29,38 @@ Exit codes: 0 all well; 1 the run could not be done or was ended by a failure; 2
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct HttpArgs {
-    /// What is requested, for example http://localhost:3000/ (http:// may be left out)
+    /// URL to request, for example http://localhost:3000/ (http:// may be left out)
     #[arg(value_name = "URL")]
     pub(crate) url: String,
-    /// How many requests to make [default: 1; with -t 50000; with --duration no limit]
+    /// Number of requests [default: 1; with -t 50000; with --duration no limit]
     #[arg(short = 'n', long, value_name = "N", value_parser = whole, allow_negative_numbers = true)]
     pub(crate) requests: Option<u64>,
-    /// How many requests are under way at the same time [default: 1; with --rate 100, as the most]
+    /// Number of requests in progress at the same time [default: 1; with --rate up to 100]
     #[arg(short, long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     pub(crate) concurrency: Option<usize>,
     /// ab's time limit in seconds: at most -n requests (50000 without -n) in this time
     #[arg(short, long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "duration", allow_negative_numbers = true)]
     pub(crate) timelimit: Option<Duration>,
-    /// Make requests for this long, for example 30s; those under way at the end are waited for
+    /// Make requests for this long, for example 30s; requests in progress at the end are completed
     #[arg(long, value_name = "DURATION", value_parser = span, allow_hyphen_values = true)]
     pub(crate) duration: Option<Duration>,
-    /// Start so many requests per second whatever the answers do (open model), for example 500, 0.5 or 30/m; times
-    /// then count from when a request was to start
+    /// Start requests at this rate per second, however slow the answers are (open model), for example 500, 0.5 or
+    /// 30/m; times then count from the scheduled start of a request
     #[arg(long, value_name = "N[/UNIT]", allow_hyphen_values = true)]
     pub(crate) rate: Option<Rate>,
-    /// Make requests for this long before those that count
+    /// Warm up for this long; requests during the warm-up do not count
     #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = span, allow_hyphen_values = true)]
     pub(crate) warm_up: Duration,
-    /// Seconds that one request may take, connecting included
+    /// Time limit of one request in seconds, including the connection
     #[arg(short = 's', long, value_name = "SECONDS", default_value = "30", value_parser = seconds, allow_negative_numbers = true)]
     pub(crate) timeout: Duration,
     /// Keep connections open between requests
     #[arg(short, long)]
     pub(crate) keepalive: bool,
-    /// Speak HTTP/2: chosen in the TLS handshake (https), or begun at once (http); connections are kept open
+    /// Use HTTP/2: negotiated in the TLS handshake (https), or from the first byte (http); connections are kept open
     #[arg(long)]
     pub(crate) http2: bool,
-    /// How many requests under way share a connection of HTTP/2
+    /// Number of concurrent requests that share one HTTP/2 connection
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one, requires = "http2")]
     pub(crate) streams: usize,
     /// The method [default: GET; with -p POST; with -u PUT]
@@ -90,19 +90,19 @@ pub(crate) struct HttpArgs {
     /// Bodies may differ in length (dynamic pages)
     #[arg(short = 'l', long)]
     pub(crate) variable_length: bool,
-    /// Go on when a connection fails, and count that; without it the first such failure ends the run
+    /// Continue when a connection fails, and count the failure; without -r the first such failure ends the run
     #[arg(short = 'r', long)]
     pub(crate) go_on: bool,
-    /// Take any certificate of the server
+    /// Accept any certificate of the server
     #[arg(long)]
     pub(crate) insecure: bool,
     /// The source address
     #[arg(short = 'B', long, value_name = "IP")]
     pub(crate) local_addr: Option<IpAddr>,
-    /// Threads that carry the connections [default: one per core]
+    /// Number of threads that run the connections [default: one per core]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) workers: Option<usize>,
-    /// What must hold, for example 'latency:p(99)<200' (ms), 'failed:rate<0.01', 'non_2xx:count==0' or
+    /// Condition for the run, for example 'latency:p(99)<200' (ms), 'failed:rate<0.01', 'non_2xx:count==0' or
     /// 'requests:rate>1000'; may be given several times
     #[arg(long, value_name = "MEASURE:RULE", value_parser = threshold)]
     pub(crate) threshold: Vec<Threshold>,
@@ -118,14 +118,14 @@ pub(crate) struct HttpArgs {
     /// No standard deviations and medians
     #[arg(short = 'S', long)]
     pub(crate) no_deviations: bool,
-    /// Write the result to this file instead of standard output; its folders are made
+    /// Write the result to this file instead of standard output; missing folders are created
     #[arg(long, value_name = "FILE")]
     pub(crate) filename: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) ab_only: AbOnly,
 }
 
-/// The longest time that a run may take. Reason: beyond it the clock's arithmetic is of no use to anybody.
+/// The longest run. Reason: longer times serve no measurement, and the clock's arithmetic stays far from its limits.
 const MAX_SPAN: Duration = Duration::from_secs(365 * 24 * 3600);
 
 fn span(text: &str) -> Result<Duration, String> {
@@ -145,13 +145,13 @@ fn seconds(text: &str) -> Result<Duration, String> {
 fn whole(text: &str) -> Result<u64, String> {
     match text.parse() {
         Ok(n) if n > 0 => Ok(n),
-        _ => Err("expected a number from 1 on".to_owned()),
+        _ => Err("expected a number of at least 1".to_owned()),
     }
 }
 
 fn threshold(text: &str) -> Result<Threshold, String> {
     let problem =
-        |what: String| format!("{what}; expected one such as latency:p(99)<200 or failed:rate<0.01");
+        |what: String| format!("{what}; expected something like latency:p(99)<200 or failed:rate<0.01");
     let (measure, rule) = text
         .split_once(':')
         .ok_or_else(|| problem("it has no colon between measure and rule".to_owned()))?;

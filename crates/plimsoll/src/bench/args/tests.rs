@@ -1,4 +1,4 @@
-//! Defaults, and what is refused with which words.
+//! Tests of defaults, and of the messages about refused flags.
 
 use std::time::Duration;
 
@@ -134,7 +134,7 @@ fn what_cannot_be_done_is_refused_by_name() {
     };
     check(
         connect("connect ws://h/ -w 10.0.0.1:3000").unwrap_err(),
-        "--worker-addr is not built yet",
+        "--worker-addr is not supported yet",
     );
     check(
         exchange("echo ws://h/ --action-cable-encoding msgpack").unwrap_err(),
@@ -195,7 +195,7 @@ fn nonsense_is_refused_with_the_flag_and_what_was_expected() {
     };
     check(
         "echo ws://h/ --server-type phoenix",
-        &["--server-type", "not built yet"],
+        &["--server-type", "not supported yet"],
     );
     check(
         "echo ws://h/ --server-type cable",
@@ -207,7 +207,7 @@ fn nonsense_is_refused_with_the_flag_and_what_was_expected() {
     );
     check(
         "echo ws://h/ --concurrent 0",
-        &["--concurrent", "a number from 1 on"],
+        &["--concurrent", "a number of at least 1"],
     );
     check("echo ws://h/ --limit-rtt 500", &["--limit-rtt", "500ms"]);
     check(

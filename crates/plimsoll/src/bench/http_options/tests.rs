@@ -1,4 +1,4 @@
-//! Defaults, and what is refused with which words.
+//! Tests of defaults, and of the messages about refused options.
 
 use clap::Parser;
 
@@ -83,19 +83,19 @@ fn what_cannot_be_is_refused() {
         ("--duration 0s http://h/", "--duration is zero"),
         ("-s 0 http://h/", "-s is zero"),
         ("--duration 9999999h http://h/", "longer than a year"),
-        ("-m G(T http://h/", "-m \"G(T\" is no method"),
-        ("ftp://h/", "ftp is not spoken here"),
-        ("http:///path", "it names no host"),
-        ("/path", "it names no host"),
-        ("-n -1 http://h/", "expected a number from 1 on"),
-        ("-c -1 -n 9 http://h/", "expected a number from 1 on"),
-        ("-t -1 http://h/", "\"-1\" is no number of seconds"),
-        ("-s -1 http://h/", "\"-1\" is no number of seconds"),
-        ("--duration -1s http://h/", "\"-1s\" is no duration"),
-        ("--rate -5/m http://h/", "\"-5/m\" is no rate"),
+        ("-m G(T http://h/", "-m \"G(T\" is not a method"),
+        ("ftp://h/", "the scheme ftp is not supported"),
+        ("http:///path", "it has no host"),
+        ("/path", "it has no host"),
+        ("-n -1 http://h/", "expected a number of at least 1"),
+        ("-c -1 -n 9 http://h/", "expected a number of at least 1"),
+        ("-t -1 http://h/", "\"-1\" is not a number of seconds"),
+        ("-s -1 http://h/", "\"-1\" is not a number of seconds"),
+        ("--duration -1s http://h/", "\"-1s\" is not a duration"),
+        ("--rate -5/m http://h/", "\"-5/m\" is not a rate"),
         (
             "-w http://h/",
-            "ab's flag -w is not built: the report is text or JSON",
+            "ab's flag -w is not supported: the report is text or JSON",
         ),
         ("-i -m PUT http://h/", "cannot be used with"),
     ] {

@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 
 use super::ALL_NAMES;
 
-/// Looks at a run as it goes on.
+/// Checks a run in progress.
 pub(super) struct Guard<'a> {
     ensure: &'a Ensure,
     breach: OnceCell<Breach>,
@@ -18,7 +18,7 @@ pub(super) struct Guard<'a> {
 
 /// The check that ended a run.
 pub(super) struct Breach {
-    /// As people read it.
+    /// The check as people read it.
     pub(super) check: String,
     /// Since the start.
     pub(super) after: Duration,

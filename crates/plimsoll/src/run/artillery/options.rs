@@ -13,16 +13,16 @@ use crate::{
 
 const EXAMPLES: &str = "\
 Examples:
-  plimsoll run config.yml                                    what the file says
+  plimsoll run config.yml                                    the load that the file describes
   plimsoll run -t ws://localhost:3334/echo config.yml        another server
   plimsoll run -e staging -v '{\"room\": \"lobby\"}' config.yml  an environment of the file, and a variable
-  plimsoll run --max-duration 30s config.yml                 flows that never end by themselves
+  plimsoll run --max-duration 30s config.yml                 flows that do not end on their own
   plimsoll run -o report.json config.yml                     Artillery's JSON report
 
-The flags are Artillery's. A file with `config` and `scenarios` is Artillery's; scripts have the flags
-of `plimsoll run --help`.";
+The flags are those of Artillery. A file with `config` and `scenarios` is an Artillery file; the flags for
+scripts are in `plimsoll run --help`.";
 
-/// Run a load test that is written as an Artillery file.
+/// Run a load test from an Artillery file.
 #[derive(Debug, Parser)]
 #[command(name = "plimsoll run", no_binary_name = true, after_help = EXAMPLES, max_term_width = 110)]
 pub(in crate::run) struct Options {
@@ -35,13 +35,13 @@ pub(in crate::run) struct Options {
     pub(super) results: ResultFlags,
     #[command(flatten)]
     pub(super) session: SessionFlags,
-    /// Log what helps to find mistakes, too.
+    /// Log debug messages, too.
     #[arg(long, help_heading = "Progress and control")]
     pub(super) verbose: bool,
 }
 
 impl Options {
-    /// Refuses `--out report.json`: a file alone is no output, and `--output` is near.
+    /// Refuses `--out report.json`: a file alone is not an output, and `--output` is near.
     pub(super) fn refuse_report_as_output(&self) -> Result<(), Failure> {
         let is_report = |out: &&String| !out.contains('=') && out.ends_with(".json");
         match self.session.out.iter().find(is_report) {
@@ -54,20 +54,20 @@ impl Options {
     }
 }
 
-/// What the test is, beside its file.
+/// The parts of the test that are not in its file.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Load test")]
 pub(crate) struct TestFlags {
     /// The server, in place of config.target.
     #[arg(long, short, value_name = "URL")]
     pub(crate) target: Option<String>,
-    /// Which of config.environments is used.
+    /// Environment from config.environments.
     #[arg(long, short, value_name = "NAME")]
     pub(crate) environment: Option<String>,
-    /// Variables as JSON, over those of the file.
+    /// Variables as JSON; they override those of the file.
     #[arg(long, short, value_name = "JSON")]
     pub(crate) variables: Option<String>,
-    /// More variables of $env, one NAME=VALUE per line.
+    /// File with further variables for $env, one NAME=VALUE per line.
     #[arg(long, visible_alias = "env-file", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) dotenv: Option<PathBuf>,
     /// The only scenario to run.
@@ -80,13 +80,13 @@ pub(crate) struct TestFlags {
     pub(crate) unsupported: Unsupported,
 }
 
-/// How much of the file is run, and what becomes of its figures.
+/// Which part of the file runs, and the output of its figures.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(in crate::run) struct ResultFlags {
-    /// One user arrives, whatever the phases say.
+    /// Run a single user, instead of the phases.
     #[arg(long, short, help_heading = "Load")]
     pub(super) solo: bool,
-    /// End the run then, and interrupt users that are still active; for flows without an end. Not in Artillery.
+    /// End the run after this time and interrupt active users; for flows without an end. Not in Artillery.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "Load")]
     pub(super) max_duration: Option<Duration>,
     /// Write Artillery's JSON report to this file.
@@ -114,13 +114,13 @@ pub(crate) struct Unsupported {
     key: Option<String>,
 }
 
-/// The layouts.
+/// Layouts of the reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum SummaryMode {
-    /// Artillery's since 2022.
+    /// Artillery's layout since 2022.
     #[default]
     ArtilleryV2,
-    /// The one before.
+    /// Artillery's layout before 2022.
     ArtilleryV1,
 }
 
@@ -137,12 +137,12 @@ impl TestFlags {
         };
         match serde_json::from_str(text) {
             Ok(Value::Object(variables)) => Ok(variables.into_iter().collect()),
-            Ok(_) => Err(wrong(&"it is no object")),
+            Ok(_) => Err(wrong(&"it is not an object")),
             Err(error) => Err(wrong(&error)),
         }
     }
 
-    /// Names the first flag that is not supported, with what to do instead.
+    /// Refuses the first flag that is not supported, with an alternative.
     pub(in crate::run) fn refuse_unsupported(&self) -> Result<(), String> {
         let Unsupported {
             overrides,
@@ -176,11 +176,11 @@ impl TestFlags {
             (
                 "--record",
                 *record || key.is_some(),
-                "nothing is reported to anybody; use --output",
+                "results are never sent anywhere; use --output",
             ),
         ];
         match flags.into_iter().find(|&(_, is_set, _)| is_set) {
-            Some((flag, _, instead)) => Err(format!("{flag} of Artillery's is not supported; {instead}")),
+            Some((flag, _, instead)) => Err(format!("Artillery's flag {flag} is not supported; {instead}")),
             None => Ok(()),
         }
     }
@@ -241,11 +241,11 @@ mod tests {
         };
         check(
             &["--record"],
-            "--record of Artillery's is not supported; nothing is reported to anybody; use --output",
+            "Artillery's flag --record is not supported; results are never sent anywhere; use --output",
         );
         check(
             &["-c", "b.yml"],
-            "--config of Artillery's is not supported; write `config` into the file itself",
+            "Artillery's flag --config is not supported; write `config` into the file itself",
         );
     }
 }

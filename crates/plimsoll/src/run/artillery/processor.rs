@@ -21,7 +21,7 @@ pub(super) fn load(
         .map(|id| {
             (
                 id,
-                "it is for scripts; functions of a processor neither send nor wait themselves",
+                "it is for scripts; functions of a processor cannot send or wait",
             )
         })
         .collect();

@@ -13,7 +13,7 @@ use crate::{
     surroundings::Surroundings,
 };
 
-/// What users say to a WebSocket server.
+/// The message that users send over a WebSocket.
 const MESSAGE: &str = "hello";
 
 /// Send a few users to a server: requests over HTTP, or messages over a WebSocket.
@@ -22,7 +22,7 @@ pub(crate) struct Options {
     /// The server: http, https, ws or wss.
     #[arg(value_name = "URL", value_parser = server, value_hint = ValueHint::Url)]
     url: Url,
-    /// Users, who arrive within a second.
+    /// Number of users, who arrive within a second.
     #[arg(long, short, value_name = "N", default_value_t = 10)]
     count: u32,
     /// Requests or messages of each.

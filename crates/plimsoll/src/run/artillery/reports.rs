@@ -1,4 +1,4 @@
-//! What is printed while a test runs, and at its end, in one of Artillery's layouts.
+//! The output during and after a test, in one of Artillery's layouts.
 
 use std::{
     io,
@@ -25,10 +25,10 @@ pub(super) struct Reports<'a> {
     /// Whether nothing is printed.
     is_silent: bool,
     test: &'a Test,
-    /// From the first look at the run on.
+    /// The periods, from the first observation of the run.
     periods: Option<Periods>,
     n_phases_told: usize,
-    /// A view may be drawn on it, to which reports have to be told apart.
+    /// The screen. A view may be drawn on it, so reports are written through it.
     screen: Arc<Screen<io::Stderr>>,
 }
 

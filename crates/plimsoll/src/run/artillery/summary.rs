@@ -20,6 +20,6 @@ pub(super) fn judge(summary: &mut Summary, verdicts: &[Verdict], breach: Option<
     let missed = verdicts
         .iter()
         .filter(|verdict| !verdict.is_strict && !verdict.holds);
-    let notices = missed.map(|verdict| format!("an optional check does not hold: {}", verdict.text));
+    let notices = missed.map(|verdict| format!("an optional check failed: {}", verdict.text));
     summary.notices.extend(notices);
 }

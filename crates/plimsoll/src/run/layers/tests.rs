@@ -1,4 +1,4 @@
-//! Which layer wins, and how a mistake in any of them is told.
+//! Tests of the precedence of layers, and of the messages about mistakes in each of them.
 
 use std::{io, path::Path};
 
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::*;
 use crate::run::tests::option_flags;
 
-/// Where options are given in a test.
+/// The places of options in a test.
 #[derive(Clone, Copy, Default)]
 struct Given<'a> {
     file: &'a str,
@@ -145,7 +145,7 @@ fn mistakes_name_the_layer_the_key_and_what_was_expected() {
             file: "{ vus: 1 }",
             ..nothing
         },
-        "/me/.config/k6/config.json: is no JSON object: key must be a string at line 1 column 3",
+        "/me/.config/k6/config.json: is not a JSON object: key must be a string at line 1 column 3",
     );
     check_mistake(
         Given {
@@ -198,7 +198,7 @@ fn mistakes_name_the_layer_the_key_and_what_was_expected() {
             arguments: "-d 10s -s 10s:5",
             ..nothing
         },
-        "--stage: cannot stand beside `duration`; leave one of them out",
+        "--stage: cannot be combined with `duration`; remove one of them",
     );
 }
 
@@ -212,19 +212,19 @@ fn what_only_clients_read_is_checked_before_the_run() {
         (
             "",
             "--blacklist-ip ten",
-            "--blacklist-ip: \"ten\" is no network; expected one such as 10.0.0.0/8 or 10.0.0.1",
+            "--blacklist-ip: \"ten\" is not a network; expected something like 10.0.0.0/8 or 10.0.0.1",
         ),
         (
             "",
             "--dns first",
-            "--dns: `first` is none of ttl, select, policy; expected for example \
+            "--dns: `first` is not one of ttl, select, policy; expected something like \
              ttl=5m,select=random,policy=preferIPv4",
         ),
         (
             r#"{ "blockHostnames": ["a*b"] }"#,
             "",
-            "chat.js: options.blockHostnames: \"a*b\" is no host name; expected one such as example.com, *.example.com \
-             or example.com:443",
+            "chat.js: options.blockHostnames: \"a*b\" is not a host name; expected something like example.com, \
+             *.example.com or example.com:443",
         ),
     ] {
         check_mistake(
@@ -248,9 +248,9 @@ fn unknown_options_are_named_with_the_nearest_one() {
     check_warnings(
         given,
         &expect![[r#"
-            /me/.config/k6/config.json: there is no option `theme`, so it has no effect
-            /me/.config/k6/config.json: there is no option `user-agent`, so it has no effect; did you mean `userAgent`?
-            chat.js: there is no option `treshold`, so it has no effect; did you mean `thresholds`?
-            chat.js: there is no option `vuss`, so it has no effect; did you mean `vus`?"#]],
+            /me/.config/k6/config.json: unknown option `theme`, which has no effect
+            /me/.config/k6/config.json: unknown option `user-agent`, which has no effect; did you mean `userAgent`?
+            chat.js: unknown option `treshold`, which has no effect; did you mean `thresholds`?
+            chat.js: unknown option `vuss`, which has no effect; did you mean `vus`?"#]],
     );
 }

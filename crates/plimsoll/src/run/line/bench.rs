@@ -1,5 +1,5 @@
-//! `plimsoll line bench`: the flags of the bench's own workloads beside those of the search. They have a parser of their own,
-//! as the names of some are those of flags for scripts.
+//! `plimsoll line bench`: the flags of the bench workloads together with those of the search. They have a separate
+//! parser, because some names are also flags for scripts.
 
 use std::ffi::OsString;
 
@@ -24,7 +24,7 @@ Examples:
 Objectives may be about rtt (a send until its sender's answer), delivery (a broadcast until its last
 listener), connect, lost and errors. Exit codes are those of plimsoll line.";
 
-/// Find the greatest number of clients with which a server holds its objectives.
+/// Find the largest number of clients at which a server meets its objectives.
 #[derive(Debug, Parser)]
 #[command(name = "plimsoll line bench", after_help = EXAMPLES, max_term_width = 110)]
 struct Options {
@@ -34,9 +34,9 @@ struct Options {
 
 #[derive(Debug, Subcommand)]
 enum Workload {
-    /// How fast a message from one client reaches all
+    /// How fast a message from one client reaches all clients
     Broadcast(Box<Searched<BroadcastArgs>>),
-    /// How fast clients get ready
+    /// How fast clients become ready
     Connect(Box<Searched<ConnectArgs>>),
     /// How fast a message comes back to its sender
     Echo(Box<Searched<EchoArgs>>),
@@ -131,11 +131,11 @@ mod tests {
         check("echo ws://127.0.0.1:1/ --server-type echo --slo rtt<5", Ok(()));
         check(
             "broadcast ws://127.0.0.1:1/ --total-steps 3",
-            Err("--total-steps: a search decides"),
+            Err("--total-steps: a search chooses the number of clients"),
         );
         check(
             "connect ws://127.0.0.1:1/ --step-size 9",
-            Err("--step-size: a search decides"),
+            Err("--step-size: a search chooses the number of clients"),
         );
         check(
             "echo ws://127.0.0.1:1/ --threshold rtt:p(95)<5",

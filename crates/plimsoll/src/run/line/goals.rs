@@ -6,15 +6,16 @@ use plimsoll_load::metrics::Registry;
 use super::workload::Workload;
 use crate::exit::{Failure, TestFailure};
 
-/// What has to hold.
+/// The objectives of a search.
 #[derive(Debug)]
 pub(super) struct Goals {
     pub(super) objectives: Vec<Objective>,
-    /// Whether nobody said so.
+    /// Whether the objectives are the defaults.
     pub(super) are_defaults: bool,
 }
 
-/// What the usual objectives are about: what users wait for. The limit is websocket-bench's `--limit-rtt`.
+/// The metrics of the default objectives: the times that users wait for. The limit is websocket-bench's
+/// `--limit-rtt`.
 const LATENCIES: [&str; 6] = [
     "rtt",
     "cable_rtt",
@@ -25,7 +26,7 @@ const LATENCIES: [&str; 6] = [
 ];
 
 impl Goals {
-    /// Reads what was typed.
+    /// Parses the objectives of the command line.
     ///
     /// # Errors
     /// When an objective cannot be judged; nothing has run by then.
@@ -59,7 +60,7 @@ impl Goals {
     }
 }
 
-/// The usual objectives, as far as there is what they are about.
+/// The default objectives, for metrics that exist.
 fn usual(registry: &Registry) -> Vec<Objective> {
     // Where messages are timed, connecting is not what users wait for.
     let connect = registry.find("rtt").is_none().then_some("connect");

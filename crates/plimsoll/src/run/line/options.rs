@@ -20,21 +20,21 @@ use crate::{exit::Failure, runs::SaveFlags};
 
 const EXAMPLES: &str = "\
 Examples:
-  plimsoll line chat.js --slo 'rtt p(95)<500' --slo 'errors==0'   how many users hold that
+  plimsoll line chat.js --slo 'rtt p(95)<500' --slo 'errors==0'   the number of users that meets them
   plimsoll line api.js --unit rate --slo 'http_req_duration p(99)<200' --slo 'http_req_failed rate<0.01'
-  plimsoll line chat.js --slo 'rtt p(95)<500' --watch :8080       and what the server uses meanwhile
+  plimsoll line chat.js --slo 'rtt p(95)<500' --watch :8080       with the server's resource use
   plimsoll line load.yml --url ws://localhost:3334/echo           an Artillery file
   plimsoll line echo.yml --url ws://localhost:3334/cable          a wsdirector file, by its :scale
-  plimsoll line bench broadcast ws://localhost:8080/json          how many clients; see line bench --help
+  plimsoll line bench broadcast ws://localhost:8080/json          the number of clients; see line bench --help
 
-The load doubles until an objective breaks, then the interval is halved, with repeated steps. A step in
-which this program itself was the bottleneck is never taken for the target's limit.
+The load doubles until an objective fails. Then the search halves the interval and repeats steps. A step
+in which this program itself was the bottleneck never counts as the target's limit.
 
-Exit codes: 0 the line was found; 3 not even the least load holds, or the target did not recover; 4 the
-generator was the bottleneck, so the line is higher; 105 a signal ended the search (what is known is
-printed). Others as for plimsoll run.";
+Exit codes: 0 the line was found; 3 not even the smallest load holds, or the target did not recover; 4 the
+generator was the bottleneck, so the line is higher; 105 a signal ended the search (the results so far
+are printed). Other codes are those of plimsoll run.";
 
-/// Find the greatest load that a target holds: users, or iterations per second.
+/// Find the largest load at which a target meets its objectives: users, or iterations per second.
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Options {
@@ -61,7 +61,7 @@ pub(crate) struct Options {
     pub(super) reading: ReadingFlags,
     #[command(flatten)]
     pub(super) results: ResultFlags,
-    /// Show what scripts say and why users fail, too.
+    /// Also show console output of scripts, and why users fail.
     #[arg(long, short, help_heading = "Progress and control")]
     pub(super) verbose: bool,
 }
@@ -69,8 +69,8 @@ pub(crate) struct Options {
 /// The results of a search, where they go, and the progress.
 #[derive(Debug, Args)]
 pub(super) struct ResultFlags {
-    /// Also say what the target uses in each step, and whether its CPU was the limit: a process id, a colon and a port, or
-    /// cgroup:PATH, perhaps with a name before it; may be given several times.
+    /// Also measure the target's resource use in each step, and whether its CPU was the limit: a process id, :PORT or
+    /// cgroup:PATH, with an optional NAME= in front; may be given several times.
     #[arg(long, value_name = "[NAME=]PLACE", help_heading = "Results")]
     pub(super) watch: Vec<watch::Target>,
     /// Write the result to this file, .html, .json or .txt; may be given several times.
@@ -81,7 +81,7 @@ pub(super) struct ResultFlags {
     pub(super) format: Format,
     #[command(flatten, next_help_heading = "Results")]
     pub(super) save: SaveFlags,
-    /// No progress within steps.
+    /// Print no progress within steps.
     #[arg(long, short, help_heading = "Progress and control")]
     pub(super) quiet: bool,
     /// Print no colours.
@@ -89,50 +89,49 @@ pub(super) struct ResultFlags {
     pub(super) no_color: bool,
 }
 
-/// What is searched, and how carefully.
+/// The parameters of a search over a file or script.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Search")]
 pub(super) struct SearchFlags {
     #[command(flatten)]
     pub(super) hunt: HuntFlags,
-    /// What a load counts: users at the same time, or iterations that begin per second. Default: what the scenarios
-    /// plan
+    /// Unit of the load: concurrent users, or iterations started per second. Default: the unit of the scenarios
     #[arg(long, value_enum, value_name = "UNIT")]
     pub(super) unit: Option<UnitChoice>,
-    /// How long each step measures, in full seconds
+    /// Measured time of each step, in full seconds
     #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = step_duration)]
     step_duration: Duration,
-    /// How long before that the load grows; what happens in it does not count
+    /// Time before the measurement in which the load grows; results of the warm-up do not count
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = warm_up)]
     warm_up: Duration,
-    /// Users of a step with --unit rate, at most
+    /// Largest number of users of a step with --unit rate
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(super) max_vus: u32,
 }
 
-/// What is searched, whatever makes the load.
+/// The parameters of a search, for all kinds of load.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Search")]
 pub(super) struct HuntFlags {
-    /// What must hold, a metric and a threshold: 'rtt p(95)<500', 'errors==0'; may be given several times. Default: the
-    /// thresholds of the script; without any, p(95)<500 of what it times, and no failed iterations
+    /// Objective, a metric and a threshold: 'rtt p(95)<500', 'errors==0'; may be given several times. Default: the
+    /// thresholds of the script; without thresholds, p(95)<500 of its durations, and no failed iterations
     #[arg(long, value_name = "OBJECTIVE")]
     pub(super) slo: Vec<String>,
-    /// The first load that is tried
+    /// First load to try
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = load)]
     start: u64,
-    /// The greatest load that is tried
+    /// Largest load to try
     #[arg(long, value_name = "N", default_value_t = MOST, value_parser = load)]
     max: u64,
-    /// How often both ends of the line are tried
+    /// How often to try both ends of the line
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
     repeat: u32,
-    /// How far apart they may be
+    /// Largest distance between both ends, as a percentage
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = precision)]
     precision: f64,
 }
 
-/// The greatest load: a machine has fewer ports for one target, and nobody makes as many iterations per second.
+/// The greatest load: a machine has fewer ports for one target, and cannot start as many iterations per second.
 const MOST: u64 = 1_000_000;
 
 /// What a load counts.
@@ -145,9 +144,9 @@ pub(super) enum UnitChoice {
 /// Forms of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// For people: each step as it comes, the curve, and the line in a sentence.
+    /// For people: each step when it ends, the curve, and the line in a sentence.
     Text,
-    /// One JSON object, with everything that is known of all steps.
+    /// One JSON object with all results of all steps.
     Json,
 }
 
@@ -156,12 +155,12 @@ pub(super) enum Format {
 pub(super) struct Timing {
     /// The load grows.
     pub(super) warm_up: Duration,
-    /// It is measured.
+    /// The length of the measurement.
     pub(super) steady: Duration,
 }
 
 impl Timing {
-    /// The whole of a run that ends by itself, within a day.
+    /// The whole of a run that has an end, within a day.
     pub(super) const WHOLE: Self = Self {
         warm_up: Duration::ZERO,
         steady: Duration::from_secs(24 * 3600),
@@ -188,7 +187,7 @@ impl HuntFlags {
     pub(super) fn settings(&self, least: u64) -> Result<Settings, String> {
         if self.max < self.start {
             return Err(format!(
-                "--max {} is below --start {}; expected a greatest load from the first one on",
+                "--max {} is below --start {}; expected --max of at least --start",
                 self.max, self.start
             ));
         }
@@ -228,7 +227,7 @@ impl From<UnitChoice> for Unit {
 }
 
 impl ResultFlags {
-    /// Says before a search which report could not be written after it.
+    /// Refuses before a search a report that could not be written after it.
     ///
     /// # Errors
     /// Wrong usage.
@@ -259,7 +258,7 @@ pub(super) fn write_report(path: &Path, report: &Report) -> Result<(), Failure> 
     Ok(write_file(path, text.as_bytes())?)
 }
 
-/// A file whose ending says what is written.
+/// A report file whose extension decides the form.
 fn report_file(text: &str) -> Result<PathBuf, String> {
     match text.rsplit_once('.') {
         Some((_, "html" | "json" | "txt")) => Ok(text.into()),
@@ -285,7 +284,7 @@ fn warm_up(text: &str) -> Result<Duration, String> {
     seconds(text)
 }
 
-/// What workers measured is gathered once per second, so parts of a step are cut there.
+/// A duration in full seconds. Workers report their metrics once per second, so steps are cut there.
 fn seconds(text: &str) -> Result<Duration, String> {
     let duration = parse_duration(text).map_err(|error| error.to_string())?;
     if duration.subsec_nanos() == 0 && duration <= LONGEST {
@@ -360,7 +359,7 @@ mod tests {
                 "expected a file that ends with .html, .json or .txt",
             ),
             ("a.js --unit clients", "[possible values: users, rate]"),
-            ("a.js --watch me", "is nothing that can be watched"),
+            ("a.js --watch me", "is not a watch target"),
         ] {
             let error = parse(arguments).unwrap_err();
             assert!(error.contains(expected), "{arguments}: {error}");

@@ -1,4 +1,4 @@
-//! Cuts the steady part out of a step: what was there when the warm-up was over, and what when the load ended.
+//! Cuts the steady part out of a step: the difference between the end of the warm-up and the end of the load.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -11,22 +11,22 @@ use plimsoll_load::{
 
 use super::{options::Timing, watched::Watched};
 
-/// What happens in a step, seen once per second.
+/// The observations of a step, once per second.
 #[derive(Debug)]
 pub(super) struct Recording<'a> {
     timing: Timing,
     monitor: Monitor,
     watched: &'a mut Watched,
-    /// At the end of the warm-up; `None` until then.
+    /// The state at the end of the warm-up; `None` until then.
     begin: Option<Mark>,
-    /// At the end of the load; `None` when the run ended in the same moment.
+    /// The state at the end of the load; `None` when the run ended in the same moment.
     end: Option<(Mark, Evidence)>,
 }
 
 /// The state of a run at one moment.
 #[derive(Debug)]
 struct Mark {
-    /// Time since the start, in full seconds: workers hand in what they have at these.
+    /// The time since the start in full seconds, at which workers report.
     at: Duration,
     metrics: MetricSet,
     failures: BTreeMap<String, u64>,
@@ -36,22 +36,22 @@ struct Mark {
 /// The steady part.
 #[derive(Debug)]
 pub(super) struct Steady {
-    /// All that was begun in it.
+    /// The metrics of all iterations that began in the step.
     pub(super) all: MetricSet,
-    /// What ended in it.
+    /// The metrics of iterations that ended in the steady part.
     pub(super) within: MetricSet,
     pub(super) elapsed: Duration,
     pub(super) generator: Evidence,
     pub(super) schedule: Schedule,
     /// Most frequent first, of all that was begun.
     pub(super) failures: Vec<Failure>,
-    /// Those that happened within.
+    /// The number of failures in the steady part.
     pub(super) n_failed_within: u64,
     pub(super) targets: Vec<TargetUse>,
 }
 
 impl<'a> Recording<'a> {
-    /// Of a run that has not begun.
+    /// The recording of a run that has not begun.
     pub(super) fn new(timing: Timing, monitor: Monitor, watched: &'a mut Watched) -> Self {
         watched.begin();
         Self {
@@ -68,7 +68,7 @@ impl<'a> Recording<'a> {
         Some(progress.metrics.since(&self.begin.as_ref()?.metrics))
     }
 
-    /// To be called about once per second.
+    /// Observes the run. Callers call this about once per second.
     pub(super) fn observe(&mut self, progress: &Progress<'_>) {
         let Timing { warm_up, steady } = self.timing;
         let mark = || Mark {
@@ -88,7 +88,7 @@ impl<'a> Recording<'a> {
         }
     }
 
-    /// What the step came to.
+    /// The result of the step.
     pub(super) fn finish(self, result: RunResult) -> Steady {
         if self.end.is_none() {
             self.watched.end();
@@ -136,7 +136,7 @@ impl<'a> Recording<'a> {
     }
 }
 
-/// Failures by reason; those whose text is not kept together.
+/// Failures by reason. Failures without a kept text share one entry.
 fn by_reason(failures: &Failures) -> BTreeMap<String, u64> {
     let mut reasons: BTreeMap<_, _> = failures
         .reasons()
@@ -148,7 +148,7 @@ fn by_reason(failures: &Failures) -> BTreeMap<String, u64> {
     reasons
 }
 
-/// What came between two states, most frequent first.
+/// The difference between two states, most frequent first.
 fn grown(now: &BTreeMap<String, u64>, before: &BTreeMap<String, u64>) -> Vec<Failure> {
     let mut grown: Vec<_> = now
         .iter()

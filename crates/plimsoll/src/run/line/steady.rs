@@ -26,7 +26,7 @@ pub(super) enum LoadError {
 pub(super) struct Places {
     /// Users that are there from the start, for each iteration per second.
     pub(super) per_rate: f64,
-    /// At most, all scenarios together.
+    /// The largest number of users of all scenarios together.
     pub(super) max: u32,
     pub(super) when_late: WhenLate,
 }
@@ -34,7 +34,7 @@ pub(super) struct Places {
 /// Users of an open model that are there from the start, at least. Reason: at low rates, chance alone keeps several busy.
 const FEWEST: f64 = 10.0;
 
-/// What a load counts by itself, when nobody says so: iterations per second when all scenarios plan these.
+/// The default unit of a load: iterations per second when all scenarios plan these.
 pub(super) fn natural_unit(plan: &Plan) -> Unit {
     let is_open = |scenario: &Scenario| open(scenario).is_some();
     if plan.scenarios.iter().all(is_open) {
@@ -44,8 +44,8 @@ pub(super) fn natural_unit(plan: &Plan) -> Unit {
     }
 }
 
-/// In which proportion the scenarios share a load: as their greatest rates, where all of them plan rates; otherwise as
-/// the users that they plan.
+/// The shares of the scenarios in a load: proportional to their highest rates, if all scenarios plan rates; otherwise
+/// to their numbers of users.
 pub(super) fn weights(plan: &Plan) -> Vec<u64> {
     let rates: Option<Vec<u64>> = plan
         .scenarios
@@ -154,7 +154,7 @@ fn rate(
 }
 
 impl Places {
-    /// Of a scenario with this share of the load: users from the start, and at most.
+    /// The numbers of users of a scenario with this share of the load: at the start, and at most.
     fn share(self, share: u64, load: u64) -> (u32, u32, WhenLate) {
         let most = f64::from(self.max) * share as f64 / load.max(1) as f64;
         let most = (most as u32).max(1);

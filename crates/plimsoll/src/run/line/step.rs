@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{exit::Failure, session, signals::Signals};
 
-/// What all steps of a search have in common.
+/// The common parameters of all steps of a search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Taker<'a> {
     pub(super) objectives: &'a [Objective],
@@ -30,12 +30,12 @@ pub(super) struct Taker<'a> {
     pub(super) signals: &'a Signals,
 }
 
-/// How a step ended.
+/// The end of a step.
 #[derive(Debug)]
 pub(super) enum Taken {
     Over {
         step: Step,
-        /// How long an iteration took on average, where one ended.
+        /// The average duration of an iteration; `None` when none ended.
         iteration: Option<Duration>,
     },
     /// Setup failed, or the script ended the run.

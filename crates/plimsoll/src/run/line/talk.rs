@@ -1,4 +1,4 @@
-//! What a search says: a row per step as it comes, below them how the present one goes, and at the end the line.
+//! The output of a search: a row per step, below the rows the current step, and at the end the line.
 
 use std::{
     io::{self, Write},
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{screen::Screen, session::Basis, terminal};
 
-/// Where a search says what.
+/// The streams of a search's output.
 #[derive(Debug)]
 pub(super) struct Talk {
     screen: Arc<Screen<io::Stderr>>,
@@ -33,7 +33,7 @@ pub(super) struct Talk {
 /// The step that is going on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Present {
-    /// From 1.
+    /// The number of the step, from 1.
     pub(super) number: usize,
     pub(super) load: u64,
 }
@@ -51,11 +51,11 @@ impl Talk {
         }
     }
 
-    /// What will be searched.
+    /// Prints the plan of the search.
     pub(super) fn begin(&self, unit: Unit, goals: &Goals, n_targets: usize) {
         let objectives: Vec<_> = goals.objectives.iter().map(Objective::text).collect();
         let note = if goals.are_defaults {
-            " (as no --slo says otherwise, where they are measured)"
+            " (the defaults, because there is no --slo; only metrics that are measured count)"
         } else {
             ""
         };
@@ -97,7 +97,7 @@ impl Talk {
         self.present_text(present, &format!("{elapsed} s{of}, {vus} VUs; {state}"));
     }
 
-    /// The same in words.
+    /// The current step in words.
     pub(super) fn present_text(&self, present: Present, state: &str) {
         if !self.is_drawn {
             return;
@@ -130,7 +130,7 @@ impl Talk {
         io::stdout().flush()
     }
 
-    /// Rows are results; beside JSON they are progress.
+    /// Writes a row. Rows are results, or with JSON progress.
     fn write(&self, text: &str) {
         match self.format {
             Format::Text => {
@@ -144,7 +144,7 @@ impl Talk {
     }
 }
 
-/// How the objectives stand now.
+/// The current values of the objectives.
 fn values(metrics: &MetricSet, elapsed: Duration, objectives: &[Objective]) -> String {
     let samples = Samples {
         all: metrics,

@@ -1,4 +1,4 @@
-//! What the targets of `--watch` use between two moments of a step.
+//! The resource use of the `--watch` targets between two moments of a step.
 
 use std::num::NonZero;
 
@@ -14,7 +14,7 @@ pub(super) struct Watched {
     machine: Machine,
 }
 
-/// What there is on this machine.
+/// The resources of this machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Machine {
     n_cores: u32,
@@ -43,12 +43,12 @@ impl Watched {
         })
     }
 
-    /// How many there are.
+    /// The number of targets.
     pub(super) fn n_targets(&self) -> usize {
         self.targets.len()
     }
 
-    /// What is measured begins now.
+    /// Begins the measurement.
     pub(super) fn begin(&mut self) {
         for target in &mut self.targets {
             target.begin = target.sample();
@@ -56,14 +56,14 @@ impl Watched {
         }
     }
 
-    /// It ends now.
+    /// Ends the measurement.
     pub(super) fn end(&mut self) {
         for target in &mut self.targets {
             target.end = target.sample();
         }
     }
 
-    /// What each target used between the two; those that were not there all the time are left out.
+    /// The resource use of each target between the two moments. Targets that were missing in between are left out.
     pub(super) fn used(&self) -> Vec<TargetUse> {
         let used = self.targets.iter().filter_map(|target| {
             let (begin, end) = (target.begin?, target.end?);
@@ -84,7 +84,7 @@ impl Machine {
         }
     }
 
-    /// What a target on it used.
+    /// The resource use of a target on this machine.
     pub(super) fn target(self, name: String, cpu_cores: f64, rss_bytes: u64) -> TargetUse {
         TargetUse {
             cores: self.n_cores,
@@ -101,8 +101,8 @@ impl Attached {
         let place = &target.place;
         let found = Watch::attach(place).map_err(|error: WatchError| of_flag(place, &error))?;
         let watch = found.ok_or_else(|| {
-            let problem = "a page of metrics is not read at the moments at which steps begin and end; expected the \
-                           server's process or port, for example :8080";
+            let problem = "a metrics page is not supported here, because it is not read exactly when steps begin and \
+                end; expected the server's process or port, for example :8080";
             Failure::Usage(format!("--watch {place}: {problem}"))
         })?;
         Ok(Self {

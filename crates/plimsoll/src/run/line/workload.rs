@@ -1,4 +1,4 @@
-//! What puts the load on the target: a script, or a file of another tool.
+//! The load of a search: a script, or a file of another tool.
 
 use std::{sync::Arc, time::Duration};
 
@@ -46,7 +46,7 @@ pub(super) struct Attempt {
     pub(super) stages: Box<dyn Lifecycle>,
     /// Whether the counter of failed iterations is the search's and not the test's own.
     pub(super) counts_errors: bool,
-    /// Where it has no warm-up: the whole run counts.
+    /// The timing; `None` without a warm-up, when the whole run counts.
     pub(super) timing: Option<Timing>,
 }
 
@@ -74,7 +74,7 @@ impl Workload {
         })
     }
 
-    /// What a load counts.
+    /// The unit of the load.
     pub(super) fn unit(&self) -> Unit {
         match self {
             Self::Script(test) => test.unit(),
@@ -92,7 +92,7 @@ impl Workload {
         }
     }
 
-    /// All metrics that objectives may be about.
+    /// All metrics that objectives can use.
     pub(super) fn registry(&self) -> &Registry {
         match self {
             Self::Script(test) => test.registry(),
@@ -102,7 +102,7 @@ impl Workload {
         }
     }
 
-    /// What the test itself says must hold, by metric.
+    /// The thresholds of the test itself, by metric.
     pub(super) fn thresholds(&self) -> impl Iterator<Item = (&str, &[Rule])> {
         let rules = match self {
             Self::Script(test) => Some(test.thresholds()),
@@ -112,7 +112,7 @@ impl Workload {
         rules.map(|(metric, rules)| (metric.as_str(), rules.as_slice()))
     }
 
-    /// What people should know before they believe the result.
+    /// Remarks about the result for people.
     pub(super) fn notices(&self) -> Vec<String> {
         match self {
             Self::Script(test) => test.notices(),
@@ -121,7 +121,8 @@ impl Workload {
         }
     }
 
-    /// Why this machine cannot make such a load, if that is known beforehand. `n_connections` may be open.
+    /// The reason why this machine cannot produce such a load, if it is known in advance. `n_connections` is the
+    /// limit of open connections.
     pub(super) fn shortage(&self, load: u64, n_connections: u64) -> Option<String> {
         let n_users = match self {
             Self::Script(_) | Self::Artillery(_) if self.unit() == Unit::Rate => return None,
@@ -132,8 +133,8 @@ impl Workload {
         };
         (n_users > n_connections).then(|| {
             format!(
-                "{n_users} users with a connection each need more open files than this process may have, which is \
-                 {n_connections} beside its own; raise the limit (`ulimit -Hn`), or use another machine"
+                "{n_users} users with one connection each need more open files than this process may have \
+                 ({n_connections} besides its own); raise the limit (`ulimit -Hn`), or use another machine"
             )
         })
     }

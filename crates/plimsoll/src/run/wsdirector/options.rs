@@ -13,10 +13,10 @@ Examples:
   plimsoll run --include '[{\"send\": {\"data\": \"hi\"}}, {\"receive\": {\"data\": \"hi\"}}]' -u localhost:8080/echo
   plimsoll run broadcast.yml -u localhost:3334/cable --format json
 
-The file is wsdirector's, YAML or JSON: clients in groups, what each says and expects, and where all
-of them meet. `plimsoll check broadcast.yml` says what is wrong with it without running it.";
+The file is wsdirector's, YAML or JSON: clients in groups, their messages and expectations, and where
+all clients wait for each other. `plimsoll check broadcast.yml` reports mistakes without running it.";
 
-/// Run a scenario that is written as a wsdirector file.
+/// Run a scenario from a wsdirector file.
 #[derive(Debug, Parser)]
 #[command(name = "plimsoll run", no_binary_name = true, after_help = EXAMPLES, max_term_width = 110)]
 pub(in crate::run) struct Options {
@@ -35,19 +35,19 @@ pub(in crate::run) struct Options {
         help_heading = "Load test"
     )]
     url: Option<String>,
-    /// What :scale stands for in the file.
+    /// Value of :scale in the file.
     #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000),
           help_heading = "Load test")]
     pub(super) scale: u32,
     #[command(flatten)]
     pub(super) clients: ClientFlags,
-    /// The scenario, as FILE.
+    /// Scenario file, like FILE.
     #[arg(long, short, value_name = "FILE", conflicts_with = "scenario", value_hint = ValueHint::FilePath)]
     file: Option<PathBuf>,
-    /// The scenario itself, JSON or YAML.
+    /// Scenario as JSON or YAML text.
     #[arg(long, short, value_name = "JSON", conflicts_with_all = ["scenario", "file"])]
     include: Option<String>,
-    /// Print no timings of steps.
+    /// Do not print timings of steps.
     #[arg(long)]
     pub(super) no_summary: bool,
     #[command(flatten)]
@@ -55,10 +55,10 @@ pub(in crate::run) struct Options {
     /// Log each step of each client.
     #[arg(long, short, action = clap::ArgAction::Count)]
     pub(super) verbose: u8,
-    /// Colours, whatever the output is.
+    /// Always use colours.
     #[arg(long, short, overrides_with = "no_color", hide = true)]
     color: bool,
-    /// Protocols that are written in Ruby.
+    /// Protocol written in Ruby; not supported.
     #[arg(long, short, value_name = "PATH", hide = true)]
     require: Option<PathBuf>,
 }
@@ -67,10 +67,10 @@ pub(in crate::run) struct Options {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Load test")]
 pub(in crate::run) struct ClientFlags {
-    /// How long a client waits at wait_all while nobody else comes.
+    /// How long a client waits at wait_all without another client arriving.
     #[arg(long, short, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     pub(super) timeout: Duration,
-    /// The sub-protocol to ask for, where the file says nothing.
+    /// Sub-protocol to offer if the file has none.
     #[arg(long, value_name = "NAME")]
     pub(super) subprotocol: Option<String>,
     /// Do not verify TLS certificates.
@@ -78,7 +78,7 @@ pub(in crate::run) struct ClientFlags {
     pub(super) insecure: bool,
 }
 
-/// Where the scenario is.
+/// The source of the scenario.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::run) enum Source {
     File(PathBuf),
@@ -86,7 +86,7 @@ pub(in crate::run) enum Source {
 }
 
 impl Source {
-    /// What people call it.
+    /// The name of the source for people.
     pub(super) fn name(&self) -> String {
         match self {
             Self::Text(_) => "--include".to_owned(),
@@ -103,15 +103,14 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl Options {
-    /// Where the scenario and the server are.
+    /// The source of the scenario, and the URL of the server.
     ///
     /// # Errors
     /// What is missing or cannot be done.
     pub(in crate::run) fn source_and_url(&self) -> Result<(Source, String), String> {
         if self.require.is_some() {
             return Err(
-                "--require: protocols that are written in Ruby are not run; there are base, action_cable \
-                        and phoenix"
+                "--require: protocols written in Ruby are not supported; expected base, action_cable or phoenix"
                     .to_owned(),
             );
         }

@@ -1,17 +1,17 @@
-//! How long the steps of each group took, as a table.
+//! The durations of the steps of each group, as a table.
 
 use std::{fmt::Write, time::Duration};
 
 use plimsoll_report::{Summary, quantity, summary::Values};
 use plimsoll_scenario::wsdirector::Outcome;
 
-/// What the table shows of each step.
+/// The columns of the table.
 const COLUMNS: [&str; 7] = ["count", "min", "avg", "med", "p(95)", "p(99)", "max"];
 
-/// Wide enough for what comes out most often, so that tables of several runs look alike.
+/// The width of a column. It fits the most frequent values, so that tables of several runs look alike.
 const COLUMN_WIDTH: usize = 10;
 
-/// One step: its name, and a cell for each column.
+/// A step: its name, and a cell for each column.
 type Row = (String, [String; COLUMNS.len()]);
 
 /// The table; empty when no step was taken.

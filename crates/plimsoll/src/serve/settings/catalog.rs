@@ -1,4 +1,4 @@
-//! The table joined with clap's arguments: what a flag, a variable or a key stands for.
+//! The table joined with clap's arguments: the meaning of each flag, variable and key.
 
 use std::{any::TypeId, collections::BTreeMap};
 
@@ -14,7 +14,7 @@ use super::{
 /// The beginnings of the variables, strongest first: AnyCable's names are shared with the application's gem.
 const PREFIXES: [&str; 2] = ["PLIMSOLL_", "ANYCABLE_"];
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Meaning<'a> {
     /// A setting, with the argument that says its type, default and help.
@@ -25,11 +25,11 @@ pub(super) enum Meaning<'a> {
     Renamed(&'static Renamed),
 }
 
-/// What a variable of the environment stands for.
+/// The meaning of a variable of the environment.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Variable<'a> {
     pub(super) meaning: Meaning<'a>,
-    /// Of several variables for one setting the lowest rank counts.
+    /// The rank. Of several variables for one setting, the lowest rank counts.
     pub(super) rank: usize,
 }
 
@@ -84,12 +84,12 @@ impl<'a> Catalog<'a> {
         }
     }
 
-    /// By flag, without its dashes in front.
+    /// The meaning of a flag, without its leading dashes.
     pub(super) fn flag(&self, name: &str) -> Option<Meaning<'a>> {
         self.flags.get(name).copied()
     }
 
-    /// By key of a settings file, with its section.
+    /// The meaning of a key of a settings file, with its section.
     pub(super) fn key(&self, key: &str) -> Option<Meaning<'a>> {
         self.keys.get(key).copied()
     }
@@ -103,7 +103,7 @@ impl<'a> Catalog<'a> {
         self.keys.keys().any(inside)
     }
 
-    /// By variable of the environment.
+    /// The meaning of a variable of the environment.
     pub(super) fn variable(&self, name: &str) -> Option<Variable<'a>> {
         self.variables.get(name).copied()
     }
@@ -148,7 +148,7 @@ impl<'a> Catalog<'a> {
     }
 }
 
-/// Whether a variable may be a setting of this program: its own, AnyCable's, or one of a hosting platform.
+/// Whether a variable can be a setting of this program: its own, AnyCable's, or one of a hosting platform.
 pub(crate) fn is_setting(variable: &str) -> bool {
     PREFIXES.iter().any(|prefix| variable.starts_with(prefix)) || is_of_platforms(variable)
 }

@@ -10,7 +10,7 @@ use super::{
 
 /// The command line in two parts.
 pub(super) struct Sorted {
-    /// For clap.
+    /// The arguments for clap.
     pub(super) arguments: Vec<OsString>,
     /// Old names, options without effect, and switches with a value.
     pub(super) layer: Layer,

@@ -34,7 +34,7 @@ pub(super) fn document(serve: &Command, write: impl Fn(&Entry<'_>) -> String) ->
     text
 }
 
-/// The value that clap has for the setting, as TOML spells it; none when it has none.
+/// The value of the setting in clap's matches, in TOML; `None` without a value.
 pub(super) fn value(entry: &Entry<'_>, matches: &ArgMatches) -> Option<String> {
     let id = entry.arg.get_id().as_str();
     if is_switch(entry.arg) {
@@ -43,7 +43,7 @@ pub(super) fn value(entry: &Entry<'_>, matches: &ArgMatches) -> Option<String> {
     spelled(entry, matches.get_raw(id)?)
 }
 
-/// The values as TOML spells them; none when there are none.
+/// The values in TOML; `None` without values.
 pub(super) fn spelled<'a>(entry: &Entry<'_>, values: impl Iterator<Item = &'a OsStr>) -> Option<String> {
     let values: Vec<_> = values.map(OsStr::to_string_lossy).collect();
     if !is_list(entry.setting, entry.arg) {

@@ -11,7 +11,8 @@ use super::{
     table::{Condition, SETTINGS, Setting, is_of_platforms},
 };
 
-/// One warning for each. `below` are the values that were not typed, which are in `matches`, too.
+/// Warns of each setting without effect. `below` are the values that are not from the command line; `matches` has
+/// them, too.
 pub(super) fn warn_of_no_effect(
     serve: &Command,
     matches: &ArgMatches,
@@ -79,7 +80,7 @@ impl Given<'_> {
         is_typed(self.matches, arg.get_id().as_str()) && !is_empty && !is_default
     }
 
-    /// As they were written; a switch has `true` or `false`.
+    /// The values as they were written; a switch has `true` or `false`.
     fn values(&self, flag: &str) -> Vec<String> {
         let raw = argument(self.serve, flag).and_then(|arg| self.matches.get_raw(arg.get_id().as_str()));
         raw.into_iter()
@@ -89,7 +90,7 @@ impl Given<'_> {
     }
 }
 
-/// What has to be set for a condition to hold; none where something has to be left out.
+/// The setting that a condition requires; `None` for a condition that excludes one.
 fn named(condition: &Condition) -> Option<String> {
     match condition {
         Condition::Set(flag) => Some(shown(flag)),

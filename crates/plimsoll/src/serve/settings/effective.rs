@@ -1,4 +1,4 @@
-//! `--print-config`: what the server would run with, as a settings file, with the origin of each value.
+//! `--print-config`: the effective settings of the server as a settings file, with the origin of each value.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(super) fn print(
     format!("# What `plimsoll serve` would run with. Secrets are left out.\n\n{entries}")
 }
 
-/// What stands for a value that must not be printed as it is.
+/// The replacement of a value that must not be printed.
 fn masked(entry: &Entry<'_>, matches: &ArgMatches) -> Option<String> {
     let text = matches.get_raw(entry.arg.get_id().as_str())?.next()?;
     let masked = entry.setting.secrecy.masked(&text.to_string_lossy())?;

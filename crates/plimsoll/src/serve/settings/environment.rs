@@ -1,4 +1,4 @@
-//! The layer of the environment. It is shared with the application, so a name that nobody knows is a warning and
+//! The layer of the environment. It is shared with the application, so an unknown name is a warning and
 //! never an error.
 
 use std::ffi::OsString;
@@ -8,7 +8,8 @@ use super::{
     layer::{Given, Layer, Origin},
 };
 
-/// What AnyCable's Ruby gems read and no server does, and what is never sent here anyway.
+/// Variables that AnyCable's Ruby gems read and servers do not, and variables about usage data, which this server
+/// never sends.
 const OF_OTHERS: [&str; 29] = [
     "ACCESS_LOGS_DISABLED",
     "BATCH_BROADCASTS",
@@ -41,19 +42,19 @@ const OF_OTHERS: [&str; 29] = [
     "WEBSOCKET_URL",
 ];
 
-/// Where `plimsoll runs` keeps runs, and whether: load commands on the same machine read them.
+/// Variables of `plimsoll runs`, which load commands on the same machine read.
 const OF_OTHER_COMMANDS: [&str; 2] = ["PLIMSOLL_DATA_DIR", "PLIMSOLL_NO_SAVE"];
 
 /// Variables of the platforms on which AnyCable listens on all addresses without being told.
 const OF_PLATFORMS: [&str; 2] = ["FLY_APP_NAME", "HEROKU_APP_ID"];
 
-/// What to say on such a platform to a server that listens on localhost, where nobody reaches it.
+/// The warning on such a platform for a server on localhost, which other machines cannot reach.
 pub(super) fn warn_of_platform(environment: &[(OsString, OsString)]) -> Option<String> {
     let is_set = |known: &&str| environment.iter().any(|(name, _)| name == *known);
     let variable = OF_PLATFORMS.into_iter().find(is_set)?;
     Some(format!(
-        "{variable} is set, but platforms are not detected, and on localhost nobody reaches this server; set \
-         PLIMSOLL_HOST=0.0.0.0."
+        "{variable} is set, but platforms are not detected, and other machines cannot reach this server on \
+         localhost; set PLIMSOLL_HOST=0.0.0.0."
     ))
 }
 
@@ -95,5 +96,5 @@ fn unknown(catalog: &Catalog<'_>, name: &str) -> Option<String> {
         Some(nearest) => format!(" Did you mean {nearest}?"),
         None => String::new(),
     };
-    (!is_of_others).then(|| format!("{name} is not known and has no effect.{hint}"))
+    (!is_of_others).then(|| format!("{name} is unknown and has no effect.{hint}"))
 }

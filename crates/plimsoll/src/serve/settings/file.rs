@@ -11,7 +11,7 @@ use super::{
     table::Shape,
 };
 
-/// Where a settings file is looked for, unless one is named.
+/// The default paths of a settings file.
 pub(super) const USUAL: [&str; 3] = ["plimsoll.toml", "anycable.toml", "/etc/anycable/anycable.toml"];
 
 /// Reads the first of these files that exists. The only one must exist.
@@ -59,8 +59,8 @@ fn parse(catalog: &Catalog<'_>, path: &str, text: &str, layer: &mut Layer) {
     reader.finish();
 }
 
-/// The key or section that a broken line begins with. Nothing behind it: a value may be a secret, and what is broken
-/// may be the `=` between the two.
+/// The key or section at the beginning of a broken line. The rest is left out: a value may be a secret, and the
+/// broken part may be the `=` between the two.
 fn key_in(line: &str) -> &str {
     let line = line.trim_start();
     let is_of_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '[' | ']');
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
                 (None, DeValue::Table(table)) if self.catalog.has_section(&key) => self.table(&key, table),
                 (None, DeValue::Table(_)) => self.unknown_section(&key, &origin),
                 (None, _) if self.catalog.has_section(&key) => self.layer.errors.push(format!(
-                    "{origin}: is a section; write [{key}] and its keys on the lines below"
+                    "{origin}: this is a section; write [{key}] and its keys on the lines below"
                 )),
                 (None, _) => self.unknown_key(&key, &origin),
             }
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
             .push(format!("{origin}: there is no such key.{hint}"));
     }
 
-    /// Old names last: they are for what has no value yet.
+    /// Applies old names last: they only set settings without a value.
     fn finish(self) {
         let (old, new): (Vec<_>, Vec<_>) = self
             .found
@@ -156,7 +156,7 @@ fn takes_pairs(meaning: Meaning<'_>) -> bool {
     matches!(meaning, Meaning::Setting(setting, _) if setting.shape == Shape::Pairs)
 }
 
-/// The value as text, or what is wrong with its type.
+/// The value as text, or the problem with its type.
 fn given(value: &DeValue<'_>, takes_pairs: bool) -> Result<Given, String> {
     match value {
         DeValue::Table(pairs) if takes_pairs => pairs

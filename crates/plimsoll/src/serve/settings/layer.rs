@@ -1,5 +1,4 @@
-//! One layer of settings: what a file, the environment or old names on the command line say, each value with the
-//! place where it stands.
+//! One layer of settings: a file, the environment or old names on the command line, each value with its place.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -9,7 +8,7 @@ use super::{
     table::{SETTINGS, Setting},
 };
 
-/// Where a value was found. Printed in front of what is wrong with it.
+/// The place of a value. Messages begin with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// A settings file; line and column count from 1.
@@ -46,24 +45,24 @@ impl Given {
 /// The value of one setting in one layer.
 #[derive(Debug, Clone)]
 pub(super) struct Assignment {
-    /// As it would be written behind the flag; `true` or `false` for what is on or off.
+    /// The value as written after the flag; `true` or `false` for a switch.
     pub(super) value: String,
     pub(super) origin: Origin,
 }
 
-/// What one layer says.
+/// The settings of one layer.
 #[derive(Debug, Default)]
 pub(super) struct Layer {
-    /// By flag.
+    /// The assignments by flag.
     pub(super) assignments: BTreeMap<&'static str, Assignment>,
-    /// What has no effect, and what happens instead.
+    /// Warnings about settings without effect.
     pub(super) warnings: Vec<String>,
-    /// What the server cannot start with.
+    /// Errors that prevent the start of the server.
     pub(super) errors: Vec<String>,
 }
 
 impl Layer {
-    /// Notes a value. What was noted first for a setting stays; old names are for what has no value yet.
+    /// Adds a value. The first value of a setting stays; old names only set settings without a value.
     pub(super) fn note(&mut self, meaning: Meaning<'_>, given: Given, origin: Origin) {
         // An empty value is how environments and templates spell "not given".
         if given.is_empty() {
@@ -132,7 +131,7 @@ fn text(setting: &Setting, arg: &clap::Arg, given: Given) -> Result<String, Stri
     }
 }
 
-/// What people write for on and off, in any case.
+/// The common words for on and off, in any case.
 pub(super) fn boolean(text: &str) -> Option<bool> {
     match text.to_lowercase().as_str() {
         "true" | "t" | "1" | "yes" | "y" | "on" => Some(true),
@@ -146,7 +145,7 @@ fn is_off(given: &Given) -> bool {
 }
 
 impl Origin {
-    /// What the setting is called in the same place.
+    /// The name of the setting in the same place.
     fn sibling(&self, flag: &str) -> String {
         let of_file = || SETTINGS.iter().find(|setting| setting.flag == flag)?.key;
         match self {

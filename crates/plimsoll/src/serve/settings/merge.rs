@@ -31,7 +31,7 @@ pub(super) struct Merger<'a> {
 }
 
 impl<'a> Merger<'a> {
-    /// Below what was `typed`.
+    /// A merger for the layers below the `typed` command line.
     pub(super) fn new(serve: &'a Command, typed: &'a ArgMatches) -> Self {
         Self {
             serve,
@@ -62,7 +62,7 @@ impl<'a> Merger<'a> {
         self
     }
 
-    /// What counts, with warnings; or all that is wrong.
+    /// The effective values with warnings, or all errors.
     pub(super) fn finish(self) -> Result<Merged, Vec<String>> {
         if self.errors.is_empty() {
             Ok((self.merged, self.warnings))
@@ -105,12 +105,12 @@ impl<'a> Merger<'a> {
         };
         let origin = &assignment.origin;
         match table::secrecy(flag) {
-            // Without its secret a server might be open to everybody.
+            // Without its secret a server might accept every client.
             Secrecy::Secret => self.errors.push(format!(
-                "{origin}: it and {other} exclude each other; take one away"
+                "{origin}: cannot be combined with {other}; remove one of them"
             )),
             Secrecy::Public | Secrecy::Credentials => self.warnings.push(format!(
-                "{origin} has no effect: it and {other} exclude each other."
+                "{origin} has no effect: it cannot be combined with {other}."
             )),
         }
         true
@@ -131,7 +131,7 @@ impl<'a> Merger<'a> {
     }
 }
 
-/// The value as an argument; none for a switch that is off.
+/// The value as an argument; `None` for a switch that is off.
 pub(super) fn spelled(arg: &Arg, assignment: &Assignment) -> Option<OsString> {
     let flag = arg.get_long()?;
     if is_switch(arg) {
@@ -151,7 +151,7 @@ fn exclude_each_other(serve: &Command, one: &Arg, other: &Arg) -> bool {
     excludes(one, other) || excludes(other, one)
 }
 
-/// What clap says, on one line and without its pointer to `--help`.
+/// Clap's message on one line, without its pointer to `--help`.
 fn reason(error: &clap::Error) -> String {
     let text = error.to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
@@ -194,11 +194,11 @@ mod tests {
         assert_eq!(merged.keys().collect::<Vec<_>>(), [&"broadcast-key"]);
         assert_eq!(
             warnings,
-            ["app has no effect: it and broadcast-key exclude each other."]
+            ["app has no effect: it cannot be combined with broadcast-key."]
         );
         assert_eq!(
             merge("app", "broadcast-key").expect_err("a secret counts"),
-            ["broadcast-key: it and app exclude each other; take one away"]
+            ["broadcast-key: cannot be combined with app; remove one of them"]
         );
     }
 }

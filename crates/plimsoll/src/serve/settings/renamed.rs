@@ -1,4 +1,4 @@
-//! Names that AnyCable has deprecated and still takes, and what they say in today's names.
+//! Names that AnyCable has deprecated and still accepts, with their meaning in today's names.
 
 /// A deprecated option.
 #[derive(Debug, Clone, Copy)]
@@ -13,10 +13,10 @@ pub(super) struct Renamed {
     pub(super) sets: &'static [(&'static str, Sets)],
 }
 
-/// What a deprecated option gives to a flag of today.
+/// The value that a deprecated option gives to a flag of today.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Sets {
-    /// Its own value.
+    /// The option's own value.
     Same,
     /// This one.
     To(&'static str),
@@ -24,7 +24,7 @@ pub(super) enum Sets {
 
 use Sets::{Same, To};
 
-/// All of them.
+/// All deprecated names.
 #[rustfmt::skip]
 pub(super) const RENAMED: &[Renamed] = &[
     Renamed { key: Some("http_broadcast.secret"), ..value("http-broadcast-secret", &[("broadcast-key", Same)]) },

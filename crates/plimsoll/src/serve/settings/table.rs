@@ -12,31 +12,32 @@ use self::Condition::{Has, Set, Unset};
 pub(super) struct Setting {
     /// The flag without its leading dashes, as clap has it: `ping-interval`.
     pub(super) flag: &'static str,
-    /// The key in a settings file with its section, `app.ping_interval`; none for a setting that a file cannot have.
+    /// The key in a settings file with its section, `app.ping_interval`; `None` for a setting that a file cannot
+    /// have.
     pub(super) key: Option<&'static str>,
     /// A variable that hosting platforms set, after which nothing but the file is asked.
     pub(super) variable: Option<&'static str>,
     pub(super) secrecy: Secrecy,
     pub(super) shape: Shape,
-    /// The setting has an effect only where one of these holds; always, where there are none.
+    /// The setting has an effect only if one of these conditions holds. An empty list means always.
     pub(super) needs: &'static [Condition],
-    /// Flags beside which it has no effect.
+    /// Flags with which it has no effect.
     pub(super) excluded_by: &'static [&'static str],
 }
 
-/// What is said of another setting, which is named by its flag.
+/// A condition on another setting, which is named by its flag.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Condition {
-    /// It is on, or has a value.
+    /// The setting is on, or has a value.
     Set(&'static str),
-    /// It is not set.
+    /// The setting is off, and has no value.
     Unset(&'static str),
     /// This is one of its values.
     Has(&'static str, &'static str),
 }
 
 impl Secrecy {
-    /// What stands for a value that must not be printed as it is.
+    /// The replacement of a value that must not be printed.
     pub(super) fn masked(self, value: &str) -> Option<String> {
         match self {
             Self::Public => None,
@@ -49,10 +50,10 @@ impl Secrecy {
     }
 }
 
-/// What a settings file may have for a value.
+/// The form of a value in a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// What follows from the argument: a list where clap splits at commas; otherwise one value.
+    /// The form of the argument: a list where clap splits at commas; otherwise one value.
     OfArgument,
     /// A list that not clap splits at commas, but the setting's own type.
     List,
@@ -60,14 +61,14 @@ pub(super) enum Shape {
     Pairs,
 }
 
-/// How much of a value may be printed.
+/// The part of a value that may be printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Secrecy {
-    /// All.
+    /// The whole value.
     Public,
     /// A URL without its user and password.
     Credentials,
-    /// Nothing.
+    /// Nothing of the value.
     Secret,
 }
 
@@ -88,7 +89,7 @@ const REDIS: &[Condition] = &[
 const REDIS_CHANNEL: &[Condition] = &[Set("redis-url"), Has("broadcast-adapter", "redis")];
 const REDIS_STREAM: &[Condition] = &[Has("broadcast-adapter", "redisx")];
 const STATSD: &[Condition] = &[Set("statsd-host")];
-/// What takes the place of a remote application.
+/// The settings that replace a remote application.
 const NO_REMOTE: &[&str] = &["app", "norpc"];
 
 /// All settings, in the order in which the reference page and the sample file show them: sections together, and
@@ -194,13 +195,13 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("statsd-tags-format", "metrics.statsd.tags_format").needs(STATSD),
 ];
 
-/// How much may be printed of what a flag says.
+/// The part of a flag's value that may be printed.
 pub(super) fn secrecy(flag: &str) -> Secrecy {
     let setting = SETTINGS.iter().find(|setting| setting.flag == flag);
     setting.map_or(Secrecy::Public, |setting| setting.secrecy)
 }
 
-/// Whether the variable is one that hosting platforms set, perhaps for somebody else.
+/// Whether hosting platforms set the variable, perhaps for another program.
 pub(super) fn is_of_platforms(variable: &str) -> bool {
     SETTINGS.iter().any(|setting| setting.variable == Some(variable))
 }

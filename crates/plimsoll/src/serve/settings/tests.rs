@@ -19,7 +19,7 @@ use crate::{cli::CommandLine, serve::Options};
 /// Flags about one start of the program. No variable and no key stands for them.
 const COMMAND_LINE_ONLY: [&str; 4] = ["announce", "demo-page", "exit-with-stdin", "print-config"];
 
-/// What a server is started with.
+/// The inputs of a server's start.
 #[derive(Default, Clone, Copy)]
 struct Start<'a> {
     /// The only file there is: `anycable.toml`.
@@ -49,7 +49,7 @@ impl Start<'_> {
         Ok(reading)
     }
 
-    /// Warnings, and either what `--print-config` prints of what is no default, or what is wrong.
+    /// Warnings, and either the values that `--print-config` prints and that are not defaults, or the errors.
     fn outcome(&self) -> String {
         let arguments: Vec<&str> = self.arguments.iter().copied().chain(["--print-config"]).collect();
         let start = Start {

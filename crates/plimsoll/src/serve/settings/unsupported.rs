@@ -1,41 +1,43 @@
 //! AnyCable's options that Plimsoll does not have, and what happens instead. They are named at start, so that
-//! nobody who comes from AnyCable finds out later.
+//! users of AnyCable learn of it at the start.
 
 /// An option of AnyCable's that has no effect here.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unsupported {
-    /// The flag without its leading dashes; none where AnyCable has only a key.
+    /// The flag without its leading dashes; `None` where AnyCable has only a key.
     pub(super) flag: Option<&'static str>,
     /// The key in a settings file, where there is one.
     pub(super) key: Option<&'static str>,
     /// Whether it is on or off and needs no value.
     pub(super) is_switch: bool,
-    /// One sentence: what happens instead.
+    /// One sentence about the behaviour of this server instead.
     pub(super) instead: &'static str,
 }
 
-const NO_NATS: &str =
-    "there is no NATS here; take broadcasts over http, redis or redisx (--broadcast_adapter).";
-const NO_EMBEDDED_NATS: &str = "there is no NATS server inside; nodes are joined by Redis publish/subscribe (--broadcast_adapter redis).";
-const NO_BROKER: &str = "no history is kept: clients connect and subscribe anew, and what was published meanwhile is not sent again.";
-const NO_PRESENCE: &str = "presence is not kept; clients that ask who is there are told so at once.";
-const NO_PUBSUB: &str = "servers do not hand messages to each other; --broadcast_adapter redis brings every message to every server.";
-const NO_SENTINEL: &str = "one Redis server is used, that of --redis_url.";
-const NO_DURABLE_STREAMS: &str = "the Durable Streams endpoint is not served.";
+const NO_NATS: &str = "there is no NATS; broadcast over http, redis or redisx (--broadcast_adapter).";
+const NO_EMBEDDED_NATS: &str = "there is no embedded NATS server; connect nodes with Redis publish/subscribe \
+    (--broadcast_adapter redis).";
+const NO_BROKER: &str = "no history is kept: clients connect and subscribe again, and messages that were published \
+    in the meantime are not sent again.";
+const NO_PRESENCE: &str = "presence is not supported; clients that ask for it get an error at once.";
+const NO_PUBSUB: &str = "servers do not pass messages to each other; with --broadcast_adapter redis every server \
+    gets every message.";
+const NO_SENTINEL: &str = "there is only one Redis server, the one of --redis_url.";
+const NO_DURABLE_STREAMS: &str = "the Durable Streams endpoint is not supported.";
 const NO_API: &str = "there is no REST API; backends publish with POST to --http_broadcast_path.";
-const NO_PUSHER: &str = "the Pusher protocol is not spoken; clients connect with Action Cable.";
+const NO_PUSHER: &str = "the Pusher protocol is not supported; clients connect with Action Cable.";
 const NO_GRAPHQL: &str =
-    "GraphQL's WebSocket protocols are not spoken; use GraphQL subscriptions over Action Cable.";
-const NO_OCPP: &str = "OCPP is not spoken.";
-const NO_POLLING: &str = "long polling is not served; clients connect over WebSocket.";
+    "GraphQL's WebSocket protocols are not supported; use GraphQL subscriptions over Action Cable.";
+const NO_OCPP: &str = "OCPP is not supported.";
+const NO_POLLING: &str = "long polling is not supported; clients connect over WebSocket.";
 const NO_POOLS: &str = "it is not needed: one thread per core serves its own clients (--shards).";
 const NO_BUFFERS: &str =
     "it is not needed: idle connections hold no buffers, and buffers grow with the messages.";
 const NO_PRESETS: &str =
     "platforms are not detected; give each setting, for example --host 0.0.0.0 in a container.";
-const NO_TELEMETRY: &str = "nothing is ever sent to anybody.";
+const NO_TELEMETRY: &str = "this program never sends usage data.";
 
-/// All of them, by AnyCable's chapters.
+/// All unsupported options, by AnyCable's chapters.
 #[rustfmt::skip]
 pub(super) const UNSUPPORTED: &[Unsupported] = &[
     option("presets", "presets", NO_PRESETS),
@@ -50,18 +52,19 @@ pub(super) const UNSUPPORTED: &[Unsupported] = &[
     key("nats_pubsub.channel", NO_PUBSUB),
     option("hub-gopool-size", "app.broadcast_gopool_size", NO_POOLS),
     option("shutdown-pool-size", "app.shutdown_disconnect_gopool_size", NO_POOLS),
-    switch("shutdown-slowdrain", "app.shutdown_slowdrain", "all sessions are told at once."),
+    switch("shutdown-slowdrain", "app.shutdown_slowdrain", "all sessions get their disconnect message at once."),
     switch("netpoll-enabled", "app.netpoll_enabled", NO_POOLS),
     option("read-buffer-size", "ws.read_buffer_size", NO_BUFFERS),
     option("write-buffer-size", "ws.write_buffer_size", NO_BUFFERS),
-    option("pong-timeout", "app.pong_timeout", "a client is gone when it acknowledges nothing for 30 seconds."),
+    option("pong-timeout", "app.pong_timeout", "a client that acknowledges nothing for 30 seconds is disconnected."),
     switch("enable-native-pings", "app.enable_native_ping", "pings are messages of Action Cable."),
-    option("ws-write-timeout", "ws.write_timeout", "a client that does not read is cut when more than --ws_max_pending_size bytes wait for it."),
+    option("ws-write-timeout", "ws.write_timeout", "a client that does not read is disconnected when more than \
+        --ws_max_pending_size bytes wait for it."),
     option("redis-sentinels", "redis.sentinels", NO_SENTINEL),
     option("redis-sentinel-discovery-interval", "redis.sentinel_discovery_interval", NO_SENTINEL),
-    switch("redis-disable-cache", "redis.disable_cache", "nothing that Redis holds is cached."),
+    switch("redis-disable-cache", "redis.disable_cache", "data from Redis is not cached."),
     key("redis.internal_channel", NO_PUBSUB),
-    key("redis.max_reconnect_attempts", "Redis is tried again for ever."),
+    key("redis.max_reconnect_attempts", "the server tries to reach Redis again forever."),
     option("nats-servers", "nats.servers", NO_NATS),
     option("nats-channel", "nats_broadcast.channel", NO_NATS),
     switch("nats-dont-randomize-servers", "nats.dont_randomize_servers", NO_NATS),

@@ -1,4 +1,4 @@
-//! From the result of a run to its summary.
+//! Makes the summary from the result of a run.
 
 use std::num::NonZeroUsize;
 
@@ -13,7 +13,7 @@ use crate::{origin::origin, watching};
 pub(super) struct Course<'a> {
     pub(super) subject: Subject<'a>,
     pub(super) n_workers: NonZeroUsize,
-    /// Has observed the run.
+    /// The recorder that observed the run.
     pub(super) recorder: Recorder,
     /// Whether the generator was the bottleneck.
     pub(super) health: Health,

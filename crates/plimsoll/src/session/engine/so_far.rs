@@ -1,4 +1,4 @@
-//! The summary of a run that goes on, for its page.
+//! The summary of a run in progress, for its page.
 
 use std::time::SystemTime;
 
@@ -14,7 +14,7 @@ use plimsoll_report::{
     timeline::Recorder,
 };
 
-/// The summary of what has happened up to now. The end and the generator, which are judged at the end, are as if nothing had
+/// The summary of the run until now. The end and the generator, which are judged at the end, are as if nothing had
 /// happened; the page does not show them.
 pub(super) fn summarize(
     progress: &Progress<'_>,

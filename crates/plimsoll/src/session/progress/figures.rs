@@ -1,4 +1,4 @@
-//! What is measured, while it is measured: a few figures that people watch (not in k6).
+//! Figures of metrics during the run, for people (not in k6).
 
 use std::{collections::HashMap, time::Duration};
 
@@ -9,7 +9,7 @@ use plimsoll_load::{
 };
 use plimsoll_report::{percentile, quantity};
 
-/// The figures of a run so far, and what they were the last time.
+/// The figures of a run until now, and at the last call.
 #[derive(Debug)]
 pub(super) struct Figures {
     watched: Watched,
@@ -17,7 +17,7 @@ pub(super) struct Figures {
     at: Duration,
 }
 
-/// One metric for people.
+/// The figures of one metric for people.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Figure {
     pub(super) name: String,
@@ -34,8 +34,8 @@ impl Figures {
         }
     }
 
-    /// All that have samples: checks first, then the script's own, then what protocols measure. Counters have the
-    /// rate since the last call.
+    /// The figures of all metrics with samples: checks first, then the script's own metrics, then those of protocols.
+    /// Counters have the rate since the last call.
     pub(super) fn read(&mut self, progress: &Progress<'_>) -> Vec<Figure> {
         let interval = progress.elapsed.saturating_sub(self.at);
         self.at = progress.elapsed;
@@ -71,7 +71,7 @@ impl Figures {
     }
 }
 
-/// The figures of what is no counter.
+/// The figures of a metric that is not a counter.
 fn cells(contains: Contains, value: &Value<'_>) -> Vec<String> {
     match value {
         Value::Trend(histogram) => {
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(table(&[], 10, 100), "");
     }
 
-    /// A snapshot does not keep what all lines are indented by, so they begin with a bar.
+    /// Puts a bar before each line, because a snapshot does not keep the common indentation.
     fn barred(text: &str) -> String {
         text.lines().map(|line| format!("|{line}\n")).collect()
     }

@@ -1,4 +1,4 @@
-//! What a run is going to do, said before it begins, in k6's words.
+//! The plan of a run in k6's words, printed before the start.
 
 use std::fmt::Write;
 
@@ -42,7 +42,7 @@ mod tests {
 
     use super::*;
 
-    /// A snapshot does not keep what all lines are indented by, so they begin with a bar.
+    /// Puts a bar before each line, because a snapshot does not keep the common indentation.
     fn barred(text: &str) -> String {
         text.lines().map(|line| format!("|{line}\n")).collect()
     }

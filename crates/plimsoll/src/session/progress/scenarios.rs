@@ -1,4 +1,4 @@
-//! One line per scenario: how far it is, its users, and its time or iterations, as k6 shows them.
+//! One line per scenario: its progress, its users, and its time or iterations, as in k6.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ const BAR_WIDTH: usize = 40;
 /// The line is cut to the bar's share in percent when fewer columns are free for the bar.
 const LEAST_BAR_WIDTH: usize = 10;
 
-/// Where a scenario stands.
+/// The state of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Its time has not come.
+    /// The scenario has not started.
     Waiting,
     Running,
     /// No iteration begins any more; some may still run.
@@ -21,7 +21,7 @@ enum State {
     Done,
 }
 
-/// All scenarios `elapsed` after the start, one line each, no longer than `width` columns.
+/// The lines of all scenarios `elapsed` after the start, one each, no longer than `width` columns.
 pub(super) fn lines(scenarios: &[ScenarioProgress<'_>], elapsed: Duration, width: usize) -> String {
     let rows: Vec<_> = scenarios
         .iter()
@@ -114,7 +114,7 @@ fn bar(share: f64, width: usize) -> String {
     )
 }
 
-/// How much is done, and what stands to the right of the bar, `own` after the scenario's start.
+/// The completed share, and the text to the right of the bar, `own` after the scenario's start.
 fn figures(progress: &ScenarioProgress<'_>, own: Duration) -> (f64, String) {
     let executor = &progress.scenario.executor;
     let of_time = match executor.duration() {

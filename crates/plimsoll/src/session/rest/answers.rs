@@ -56,10 +56,10 @@ impl Answer {
 /// Answers `question` from the last known state of the run.
 pub(super) fn answer(question: &Question<'_>, snapshot: &Snapshot, orders: &Orders) -> Answer {
     if !question.host.is_some_and(is_loopback) {
-        // Whoever has a web page under another name point to this machine asks with that name.
+        // A web page whose host name points to this machine sends that name.
         return Answer::refusal(
             403,
-            "only this machine may ask; expected a host such as localhost:6565",
+            "only this machine may use the interface; expected a host such as localhost:6565",
         );
     }
     let path = question.path.trim_end_matches('/');
@@ -71,7 +71,7 @@ pub(super) fn answer(question: &Question<'_>, snapshot: &Snapshot, orders: &Orde
         "/v1/groups" if is_reading => Answer::data(snapshot.groups()),
         "/v1/setup" | "/v1/teardown" => Answer::refusal(
             501,
-            "setup and teardown belong to the run and cannot be called or replaced from outside",
+            "setup and teardown cannot be called or replaced from outside",
         ),
         _ if is_reading => one_of_many(path, snapshot),
         "/v1/status" => Answer::refusal(405, "expected GET or PATCH"),

@@ -16,7 +16,7 @@ pub(in crate::session) struct Orders {
 pub(super) enum OrderError {
     /// It is not one.
     #[error(
-        "{0}; expected for example {{\"data\": {{\"type\": \"status\", \"id\": \"default\", \"attributes\": \
+        "{0}; expected something like {{\"data\": {{\"type\": \"status\", \"id\": \"default\", \"attributes\": \
          {{\"paused\": true}}}}}}"
     )]
     Unreadable(String),
@@ -24,7 +24,7 @@ pub(super) enum OrderError {
     #[error(transparent)]
     Control(#[from] ControlError),
     /// A run that ended does not begin again.
-    #[error("a run that was stopped does not go on")]
+    #[error("a stopped run cannot be resumed")]
     Stopped,
 }
 
@@ -87,7 +87,7 @@ impl Wish {
     fn read(body: &[u8]) -> Result<Self, OrderError> {
         let unreadable = |problem: &str| OrderError::Unreadable(problem.to_owned());
         let document: Value = serde_json::from_slice(body)
-            .map_err(|error| unreadable(&format!("the body is no JSON: {error}")))?;
+            .map_err(|error| unreadable(&format!("the body is not JSON: {error}")))?;
         let attributes = document
             .pointer("/data/attributes")
             .and_then(Value::as_object)

@@ -12,7 +12,7 @@ pub enum BroadcastError {
     #[error("{0}; expected {{\"stream\":\"name\",\"data\":\"JSON as a string\"}} or a list of those")]
     NotJson(#[from] serde_json::Error),
     /// The command is unknown.
-    #[error("remote command {0:?} is unknown; the only one is \"disconnect\"")]
+    #[error("remote command {0:?} is unknown; expected \"disconnect\"")]
     UnknownCommand(String),
     /// A command inside a list.
     #[error("message {index}: remote command {command:?} cannot be part of a list; send it alone")]

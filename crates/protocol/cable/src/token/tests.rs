@@ -225,7 +225,7 @@ fn check_set(key_type: &str, change: impl Fn(&mut Value), algorithm: &str, expec
 
 #[test]
 fn a_key_serves_what_it_says() {
-    let unknown = Err("the token is signed with a key that is not known");
+    let unknown = Err("the token is signed with an unknown key");
     check_set("rsa", |key| key["alg"] = json!("RS256"), "RS256", Ok(KAY));
     check_set("rsa", |key| key["alg"] = json!("RS256"), "PS256", unknown);
     check_set("rsa", |key| key["kid"] = json!("other"), "RS256", unknown);

@@ -36,7 +36,7 @@ pub enum DecodeError {
     #[error("the top bit of a 64-bit length is set")]
     LengthTopBit,
     /// RFC 6455 §5.4: a continuation frame without a message to continue.
-    #[error("a continuation frame came without a message to continue")]
+    #[error("a continuation frame arrived without a message to continue")]
     UnexpectedContinuation,
     /// RFC 6455 §5.4: a new data frame before the fragmented message ended.
     #[error("a new message began before the fragmented one ended")]

@@ -71,7 +71,7 @@ async fn redis(stream: DuplexStream) -> Vec<(u64, String)> {
             .into_iter()
             .map(|word| match word {
                 Reply::Text(word) => String::from_utf8(word).expect("text"),
-                other => panic!("{other:?} is no word of a command"),
+                other => panic!("{other:?} is not a word of a command"),
             })
             .collect();
         let answer = match words[0].as_str() {

@@ -195,7 +195,7 @@ impl World {
                 Ok(slices.iter().map(|slice| slice.len()).sum())
             }
         });
-        flushed.expect("a full connection is no error");
+        flushed.expect("a full connection is not an error");
     }
 
     /// Checks that a completed publication was received by all its listeners, except those that are gone or full.

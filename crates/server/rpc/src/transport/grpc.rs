@@ -111,7 +111,7 @@ impl Grpc {
     ) -> Result<R, Status> {
         TransportOptions::check_request_size(self.max_request_bytes, call::message_len(&message))?;
         let reply = self.reply(R::METHOD, origin, message, time_left).await?;
-        R::decode(reply).map_err(|error| Status::internal(format!("the reply is not one: {error}")))
+        R::decode(reply).map_err(|error| Status::internal(format!("the reply is invalid: {error}")))
     }
 
     /// The encoded reply of the first address that can be reached.

@@ -158,12 +158,12 @@ impl Answer {
                 format!("the application answered {status}: {excerpt}"),
             ),
             StatusCode::NOT_FOUND => Status::unavailable(format!(
-                "the application answered 404: {excerpt}. Hint: the path of --rpc_host must be where it takes RPC over \
-                 HTTP, for example http://localhost:3000/_anycable"
+                "the application answered 404: {excerpt}. Hint: the path of --rpc_host must be the application's \
+                 path for RPC over HTTP, for example http://localhost:3000/_anycable"
             )),
             _ if status.is_redirection() => Status::unavailable(format!(
-                "the application answered {status} and named {:?}. Hint: redirects are not followed; --rpc_host must be \
-                 the URL itself",
+                "the application answered {status} with a redirect to {:?}. Hint: redirects are not followed; set \
+                 --rpc_host to the final URL",
                 self.location.as_deref().unwrap_or_default()
             )),
             _ => Status::unavailable(format!("the application answered {status}: {excerpt}")),
@@ -172,7 +172,7 @@ impl Answer {
 
     fn misunderstood(&self, method: proto::Method, error: &serde_json::Error) -> Status {
         Status::internal(format!(
-            "the reply is not the JSON of a {method:?} reply ({error}); expected is for example \
+            "the reply is not the JSON of a {method:?} reply ({error}); expected something like \
              {{\"status\":1,\"transmissions\":[]}}, got {}: {}",
             self.content_type,
             self.excerpt()

@@ -56,6 +56,6 @@ impl TransportOptions {
 /// The status for a reply that exceeds the limit.
 pub(super) fn too_long(max_bytes: usize) -> Status {
     Status::out_of_range(format!(
-        "the reply has more than {max_bytes} bytes; a larger limit is set with --rpc_max_call_recv_size"
+        "the reply has more than {max_bytes} bytes; raise the limit with --rpc_max_call_recv_size"
     ))
 }

@@ -55,7 +55,7 @@ export function drawn(name, attributes, ...children) {
   return made;
 }
 
-/** A figure with its past; null is no value. */
+/** A figure with its past; null is not a value. */
 export function tile(title, values, write) {
   const value = values.at(-1);
   const shown = value === null || value === undefined ? "–" : write(value);

@@ -72,7 +72,7 @@ impl Identification {
             Ok(identifiers) => return self.accepted(sid, identifiers),
             Err(error) => error,
         };
-        tracing::debug!(sid, "A client is refused: {error}.");
+        tracing::debug!(sid, "Refused a client: {error}.");
         match error {
             TokenError::Expired => refused(DisconnectReason::TokenExpired),
             TokenError::UnknownKey | TokenError::Invalid(_) => refused(DisconnectReason::Unauthorized),

@@ -73,7 +73,7 @@ pub(super) async fn answer(shard: &Shard, admin: &Admin, request: Request<Incomi
             .strip_prefix('/')
             .filter(|_| method == Method::GET)
             .and_then(pages::shared_part)
-            .unwrap_or_else(|| text(StatusCode::NOT_FOUND, "The admin page has no such part.")),
+            .unwrap_or_else(|| text(StatusCode::NOT_FOUND, "There is no such admin page.")),
     };
     pages::guarded(answer, Frames::Nobody)
 }
@@ -162,10 +162,10 @@ async fn sign_in(shard: &Shard, admin: &Admin, request: Request<Incoming>, peer:
 fn refusal(verdict: Verdict) -> Option<(StatusCode, &'static str)> {
     match verdict {
         Verdict::Right => None,
-        Verdict::Wrong => Some((StatusCode::UNAUTHORIZED, "This is not the secret.")),
+        Verdict::Wrong => Some((StatusCode::UNAUTHORIZED, "The secret is wrong.")),
         Verdict::TooMany => Some((
             StatusCode::TOO_MANY_REQUESTS,
-            "Too many wrong secrets come from your network. Try again in a second.",
+            "Too many wrong secrets came from your network. Try again in a second.",
         )),
     }
 }

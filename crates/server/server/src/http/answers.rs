@@ -15,7 +15,7 @@ pub(super) fn stopping(shard: &Shard) -> Answer {
 }
 
 pub(super) fn no_room(shard: &Shard) -> Answer {
-    try_again(shard, "The server takes no more connections.")
+    try_again(shard, "The server accepts no more connections.")
 }
 
 fn try_again(shard: &Shard, reason: &str) -> Answer {

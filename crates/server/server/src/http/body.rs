@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The text of a 503 for a valid request whose body finds no room.
-pub(super) const NO_ROOM: &str = "too many request bodies are being read; see --max_body_total";
+pub(super) const NO_ROOM: &str = "the server is reading too many request bodies; see --max_body_total";
 
 /// Reads the body. If that fails, returns the answer for the client.
 pub(super) async fn read(

@@ -33,15 +33,12 @@ pub(super) async fn receive(
         // Requests of pages to their own host have no `Origin`, and neither have those of programs.
         _ if origin.is_some() && !shard.config.allowed_origins.allows(origin.as_deref()) => Err(text(
             StatusCode::FORBIDDEN,
-            "Pages of this origin may not connect; see --allowed_origins.",
+            "Pages of this origin are not allowed to connect; see --allowed_origins.",
         )),
-        Method::OPTIONS => Err(text(StatusCode::OK, "Events are sent for GET and POST.")),
+        Method::OPTIONS => Err(text(StatusCode::OK, "Event streams need GET or POST.")),
         Method::GET | Method::POST => read(shard, request, peer).await,
         _ => {
-            let answer = text(
-                StatusCode::METHOD_NOT_ALLOWED,
-                "Events are sent for GET and POST.",
-            );
+            let answer = text(StatusCode::METHOD_NOT_ALLOWED, "Event streams need GET or POST.");
             Err(with_header(answer, header::ALLOW, "GET, POST, OPTIONS"))
         }
     };
@@ -78,7 +75,12 @@ async fn read(shard: &Shard, request: Request<Incoming>, peer: SocketAddr) -> Re
     let Wanted {
         stream,
         subscriptions,
-    } = wanted.map_err(|error| text(StatusCode::BAD_REQUEST, &format!("There are no events: {error}.")))?;
+    } = wanted.map_err(|error| {
+        text(
+            StatusCode::BAD_REQUEST,
+            &format!("There is no event stream: {error}."),
+        )
+    })?;
     Ok(Opening {
         request: shard.connect_request(&request, peer),
         stream,

@@ -17,10 +17,12 @@ pub enum Location {
 #[derive(Debug, thiserror::Error)]
 pub enum LocationError {
     /// The text is not a URL.
-    #[error("{0}; an example is https://id.example/.well-known/jwks.json")]
+    #[error("{0}; expected something like https://id.example/.well-known/jwks.json")]
     Url(#[from] http::uri::InvalidUri),
     /// The URL has a password. It would be shown in the log, and would not be sent.
-    #[error("a user and a password are not sent, as public keys need none; leave out what is before the @")]
+    #[error(
+        "a user and a password are never sent, because public keys need none; remove the part before the @"
+    )]
     Credentials,
 }
 
@@ -68,14 +70,14 @@ mod tests {
         let mistyped: Location = "htps://me:pass@id.example/jwks".parse().expect("a path");
         assert_eq!(mistyped.to_string(), "htps://***@id.example/jwks");
         for (text, expected) in [
-            ("http://id example/", "; an example is https://"),
+            ("http://id example/", "; expected something like https://"),
             (
                 "https://me:pass/word@id.example/jwks",
-                "leave out what is before the @",
+                "remove the part before the @",
             ),
             (
                 "https://me:password@id.example/jwks",
-                "leave out what is before the @",
+                "remove the part before the @",
             ),
         ] {
             let error = text.parse::<Location>().expect_err("of no use").to_string();

@@ -20,7 +20,7 @@ use rustls::{
 #[derive(Debug, thiserror::Error)]
 pub enum CertificateError {
     /// A file cannot be read.
-    #[error("cannot read {}: {source}; --ssl_cert and --ssl_key name files in PEM form", path.display())]
+    #[error("cannot read {}: {source}; --ssl_cert and --ssl_key need PEM files", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -29,8 +29,8 @@ pub enum CertificateError {
     },
     /// The file holds no certificate.
     #[error(
-        "{} holds no certificate; --ssl_cert names a PEM file with one or more blocks -----BEGIN CERTIFICATE-----, \
-         the server's own first",
+        "{} has no certificate; --ssl_cert needs a PEM file with one or more blocks -----BEGIN CERTIFICATE-----, \
+         the server's own certificate first",
         path.display()
     )]
     NoCertificate {
@@ -39,7 +39,7 @@ pub enum CertificateError {
     },
     /// The file holds no private key.
     #[error(
-        "{} holds no private key; --ssl_key names a PEM file with a block -----BEGIN PRIVATE KEY----- (or RSA or EC \
+        "{} has no private key; --ssl_key needs a PEM file with a block -----BEGIN PRIVATE KEY----- (or RSA or EC \
          PRIVATE KEY) without a passphrase",
         path.display()
     )]
@@ -48,7 +48,7 @@ pub enum CertificateError {
         path: PathBuf,
     },
     /// The file is not valid PEM.
-    #[error("{} is no valid PEM file: {reason}", path.display())]
+    #[error("{} is not valid PEM file: {reason}", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -57,8 +57,8 @@ pub enum CertificateError {
     },
     /// Both files are well-formed, but cannot be used together.
     #[error(
-        "the certificate {} cannot be used with the key {}: {reason}; --ssl_key must name the key that the first \
-         certificate of --ssl_cert was made for",
+        "the certificate {} cannot be used with the key {}: {reason}; --ssl_key must be the key of the first \
+         certificate in --ssl_cert",
         chain.display(),
         key.display()
     )]

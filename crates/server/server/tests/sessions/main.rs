@@ -361,7 +361,7 @@ async fn faults_of_a_client_have_their_documented_ends() {
             "/cable",
             r#"{"command":1}"#,
             1003,
-            "Command has a field twice or of a wrong type",
+            "Command has a duplicate field or a field of a wrong type",
         ),
         (
             "/json",

@@ -51,7 +51,7 @@ pub(super) fn add(list: &mut List) {
         ),
         (
             "h.9.8",
-            "a window that is no number declines the offer",
+            "a window that is not a number declines the offer",
             DECLINE,
             "permessage-deflate; client_max_window_bits=ten",
         ),
@@ -130,21 +130,21 @@ pub(super) fn add(list: &mut List) {
     );
     list.asks(
         "h.9.19",
-        "a list of extensions that is none",
+        "a malformed list of extensions",
         "RFC 6455 §9.1",
         Reaction::RefuseBetter,
         |request| offering(request, "permessage-deflate; =, ;;"),
     );
     list.asks(
         "h.9.20",
-        "a value in quotes that is no token makes no list",
+        "a value in quotes that is not a token makes no list",
         "RFC 6455 §9.1",
         Reaction::RefuseBetter,
         |request| offering(request, "x-unknown; a=\"b, permessage-deflate; c\""),
     );
     list.asks(
         "h.9.21",
-        "a value in quotes that is no token without its escapes makes no list",
+        "a value in quotes that is not a token without its escapes makes no list",
         "RFC 6455 §9.1",
         Reaction::RefuseBetter,
         |request| offering(request, r#"x-unknown; a="b\\c""#),

@@ -34,7 +34,11 @@ fn add_versions(list: &mut List) {
         |request| request.without("Sec-WebSocket-Version"),
     );
     for (id, title, value) in [
-        ("h.2.6", "a version that is no number opens nothing", "thirteen"),
+        (
+            "h.2.6",
+            "a version that is not a number opens nothing",
+            "thirteen",
+        ),
         ("h.2.7", "an empty version opens nothing", ""),
         ("h.2.8", "version 130 opens nothing", "130"),
     ] {
@@ -77,7 +81,7 @@ fn add_keys(list: &mut List) {
         ),
         (
             "h.3.5",
-            "a key that is no base64 opens nothing",
+            "a key that is not base64 opens nothing",
             "!!!!!!!!!!!!!!!!!!!!!!==",
         ),
         (
@@ -125,12 +129,12 @@ fn add_upgrade(list: &mut List) {
         ("h.4.2", "Upgrade to another protocol opens nothing", "h2c"),
         (
             "h.4.3",
-            "Upgrade to what only begins like websocket opens nothing",
+            "Upgrade to a name that only begins like websocket opens nothing",
             "websockets",
         ),
         (
             "h.4.4",
-            "Upgrade to what only ends like websocket opens nothing",
+            "Upgrade to a name that only ends like websocket opens nothing",
             "x-websocket",
         ),
     ] {
@@ -140,7 +144,7 @@ fn add_upgrade(list: &mut List) {
     }
     list.asks(
         "h.4.5",
-        "websocket is the same in other letters",
+        "websocket is case-insensitive",
         UPGRADE,
         Reaction::Open,
         |request| request.replacing("Upgrade", "WebSocket"),
@@ -168,14 +172,14 @@ fn add_upgrade(list: &mut List) {
     );
     list.asks(
         "h.4.9",
-        "Connection may name more",
+        "Connection may name further options",
         CONNECTION,
         Reaction::Open,
         |request| request.replacing("Connection", "keep-alive, Upgrade"),
     );
     list.asks(
         "h.4.10",
-        "Connection may be in other letters",
+        "Connection is case-insensitive",
         CONNECTION,
         Reaction::Open,
         |request| request.replacing("Connection", "upgrade"),
@@ -193,7 +197,7 @@ fn add_upgrade(list: &mut List) {
     );
     list.asks(
         "h.4.12",
-        "names of fields are the same in other letters",
+        "names of fields are case-insensitive",
         "RFC 9110 §5.1",
         Reaction::Open,
         |mut request| {
@@ -235,7 +239,7 @@ fn add_host(list: &mut List) {
     );
     list.asks(
         "h.4.16",
-        "a Host that is none opens nothing",
+        "an invalid Host opens nothing",
         "RFC 9112 §3.2",
         BAD,
         |request| request.replacing("Host", "a b, c"),

@@ -7,7 +7,7 @@ use crate::{
     websocket::{cases::List, exchange::text},
 };
 
-/// What a body must not become: a frame that comes back.
+/// The body of a request, which must never come back as a frame.
 pub(in crate::websocket) const SMUGGLED: &str = "smuggled";
 
 pub(super) fn add(list: &mut List) {
@@ -25,13 +25,13 @@ fn smuggled_frame() -> Vec<u8> {
 
 fn add_bodies(list: &mut List) {
     const CLAUSE: &str = "RFC 9112 §6, RFC 9110 §9.3.1";
-    let title = "a body is no frame: refused, or left out";
+    let title = "a body is not a frame: refused, or left out";
     list.asks_bytes("h.5.1", title, CLAUSE, Reaction::Either, |server| {
         let body = smuggled_frame();
         let request = Request::new(server).with(format!("Content-Length: {}", body.len()));
         [request.encode(), body].concat()
     });
-    let title = "a body in chunks is no frame: refused, or left out";
+    let title = "a body in chunks is not a frame: refused, or left out";
     list.asks_bytes("h.5.2", title, CLAUSE, Reaction::Either, |server| {
         let body = smuggled_frame();
         let request = Request::new(server).with("Transfer-Encoding: chunked");
@@ -64,7 +64,7 @@ fn add_bodies(list: &mut List) {
     );
     list.asks(
         "h.5.5",
-        "a Content-Length that is no number",
+        "a Content-Length that is not a number",
         "RFC 9112 §6.3",
         BAD,
         |request| request.with("Content-Length: +5"),

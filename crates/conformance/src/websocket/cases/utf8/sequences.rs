@@ -2,15 +2,15 @@
 
 /// Sequences of one kind.
 pub(super) struct Section {
-    /// In the id.
+    /// The number in the id.
     pub(super) number: u32,
     pub(super) title: &'static str,
     /// Bytes, and whether they are UTF-8.
     pub(super) sequences: Vec<(Vec<u8>, bool)>,
 }
 
-/// All sections. What is UTF-8 is said here and not asked of a library: the tables are the specification's, and a test
-/// compares them with the language's own decoder.
+/// All sections. UTF-8 is defined here without a library: the tables are the specification's, and a test compares
+/// them with the language's own decoder.
 pub(super) fn all() -> Vec<Section> {
     let word = "κ\u{1f79}σμε".as_bytes();
     vec![
@@ -164,7 +164,7 @@ pub(super) fn all() -> Vec<Section> {
         },
         Section {
             number: 22,
-            title: "a code point that is no character",
+            title: "a code point that is not a character",
             sequences: (0..=0x10_u32)
                 .flat_map(|plane| [0xFFFE, 0xFFFF].map(|low| valid(plane << 16 | low)))
                 .collect(),
@@ -215,7 +215,7 @@ fn three_bytes(unit: u16) -> [u8; 3] {
     ]
 }
 
-/// The sequence of a code point that is no surrogate.
+/// The sequence of a code point that is not a surrogate.
 fn valid(code_point: u32) -> (Vec<u8>, bool) {
     let character = char::from_u32(code_point).expect("no surrogate, and not beyond the last plane");
     (character.to_string().into_bytes(), true)

@@ -107,7 +107,7 @@ fn what_is_no_response_is_refused() {
     );
     check(
         "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
-        &malformed("two different Content-Length"),
+        &malformed("two different Content-Length fields"),
     );
     check(
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",

@@ -228,7 +228,7 @@ async fn bodies_of_all_users_share_one_limit() {
     let (refused, kept) = server.during(work).await;
     let refused = outcome(&refused);
     assert!(
-        refused.starts_with("1000 the response bodies that all users keep at a time"),
+        refused.starts_with("1000 the response bodies of all users together"),
         "{refused}"
     );
     assert!(outcome(&kept).starts_with("200 "));

@@ -7,15 +7,17 @@ pub enum ArrivalsError {
     #[error("no iteration would ever start; expected a rate above 0, for example 10")]
     NoRate,
     /// The whole curve takes no time.
-    #[error("the stages take no time in all; expected at least one with a duration, for example 10s")]
+    #[error(
+        "the stages have a total duration of zero; expected at least one stage with a duration, for example 10s"
+    )]
     NoTime,
     /// The time unit is zero.
-    #[error("timeUnit is zero; expected how long it takes to start `rate` iterations, for example 1s")]
+    #[error("timeUnit is zero; expected the period in which `rate` iterations start, for example 1s")]
     NoTimeUnit,
     /// The area does not fit into the arithmetic: about a million per second for a year; or more than 50 million
     /// arrivals at random.
     #[error(
-        "rate and duration together are beyond what can be scheduled; expected a shorter time or a lower rate"
+        "this rate and this duration together are too large to schedule; use a shorter duration or a lower rate"
     )]
     TooLarge,
 }

@@ -125,7 +125,7 @@ fn errors_say_where_what_and_what_was_expected() {
         ),
         (
             json!({ "vus": 0 }),
-            "vus: 0 virtual users cannot be; expected 1 to 100000000",
+            "vus: 0 virtual users are not possible; expected 1 to 100000000",
         ),
         (
             json!({ "duration": "5 minutes" }),
@@ -146,19 +146,20 @@ fn errors_say_where_what_and_what_was_expected() {
         ),
         (
             json!({ "stages": [{ "duration": "0s", "target": 1 }] }),
-            "stages: the stages take no time in all; expected at least one with a duration, for example 10s",
+            "stages: the stages have a total duration of zero; expected at least one stage with a duration, for \
+             example 10s",
         ),
         (
             json!({ "stages": [], "iterations": 3 }),
-            "stages: cannot stand beside `iterations`; leave one of them out",
+            "stages: cannot be combined with `iterations`; remove one of them",
         ),
         (
             json!({ "scenarios": { "a": { "executor": "per-vu-iterations" } }, "duration": "10s" }),
-            "scenarios: cannot stand beside `duration`; leave one of them out",
+            "scenarios: cannot be combined with `duration`; remove one of them",
         ),
         (
             json!({ "scenarios": { "a b": {} } }),
-            "scenarios.a b: the name of a scenario has only letters, digits, `_` and `-`, for example `chat_users`",
+            "scenarios.a b: a scenario name may have only letters, digits, `_` and `-`, for example `chat_users`",
         ),
         (
             json!({ "scenarios": { "a": { "vus": 5 } } }),
@@ -182,7 +183,7 @@ fn errors_say_where_what_and_what_was_expected() {
         (
             json!({ "scenarios": { "a": { "executor": "constant-arrival-rate", "rate": 1, "duration": "5s",
                                           "preAllocatedVUs": 5, "maxVUs": 2 } } }),
-            "scenarios.a.maxVUs: 2 are fewer than preAllocatedVUs, which is 5",
+            "scenarios.a.maxVUs: 2 is less than preAllocatedVUs, which is 5",
         ),
         (
             json!({ "scenarios": { "a": { "executor": "externally-controlled", "vus": 1, "duration": "5s",
@@ -197,16 +198,16 @@ fn errors_say_where_what_and_what_was_expected() {
         ),
         (
             json!({ "thresholds": { "checks": ["rate is good"] } }),
-            "thresholds.checks[0]: threshold `rate is good` does not read: it compares nothing; expected an \
+            "thresholds.checks[0]: threshold `rate is good` is not valid: it has no comparison operator; expected an \
              aggregation, a comparison and a number, for example `p(95)<500` or `rate>0.9`",
         ),
         (
             json!({ "tags": { "a": 1 } }),
-            "tags: expected an object of texts, for example {\"team\": \"chat\"}, found {\"a\":1}",
+            "tags: expected an object of strings, for example {\"team\": \"chat\"}, found {\"a\":1}",
         ),
         (
             json!({ "summaryTrendStats": ["avg", "p99"] }),
-            "summaryTrendStats: `p99` is not a figure of trends; expected avg, min, med, max, count or p(N)",
+            "summaryTrendStats: `p99` is not a trend statistic; expected avg, min, med, max, count or p(N)",
         ),
         (
             json!({ "summaryTimeUnit": "m" }),
@@ -214,7 +215,7 @@ fn errors_say_where_what_and_what_was_expected() {
         ),
         (
             json!({ "executionSegment": "0:1/2" }),
-            "executionSegment: runs are not split over several machines yet; leave it out",
+            "executionSegment: splitting a run over several machines is not supported yet; remove this option",
         ),
     ] {
         check_error(&written, expected);

@@ -125,7 +125,7 @@ async fn a_shortest_iteration_pads_shorter_ones() {
     let duration = metrics.registry().find("iteration_duration").unwrap();
     assert!(
         format!("{:?}", metrics.value(duration)).contains("sum_us: 10000000"),
-        "the pause is no part of it"
+        "the pause is not part of it"
     );
 }
 

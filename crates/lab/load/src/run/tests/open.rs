@@ -201,7 +201,7 @@ async fn a_user_that_cannot_be_made_ends_the_growth_only() {
     let reasons: Vec<_> = outcome.result.failures.reasons().collect();
     assert_eq!(
         reasons,
-        [("another virtual user could not be made: out of memory", 1)]
+        [("another virtual user could not be created: out of memory", 1)]
     );
 }
 

@@ -103,7 +103,7 @@ fn what_is_not_there_is_said_before_the_run() {
         (
             many,
             format!(
-                "{} targets, and a report has room for {MAX_TARGETS}",
+                "{} targets are too many; a report has room for {MAX_TARGETS}",
                 MAX_TARGETS + 1
             ),
         ),

@@ -133,13 +133,14 @@ fn what_cannot_be_done_is_said_before_the_run() {
     check(
         "OTEL_EXPORTER_OTLP_COMPRESSION",
         "gzip",
-        expect!["OTEL_EXPORTER_OTLP_COMPRESSION=gzip is set, but compression is not built; leave it out"],
+        expect!["OTEL_EXPORTER_OTLP_COMPRESSION=gzip is set, but compression is not supported; remove it"],
     );
     check(
         "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE",
         "delta",
         expect![
-            "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta is set, but only `cumulative` is built; a collector can make deltas of it (cumulativetodelta)"
+            "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta is set, but only `cumulative` is supported; a \
+             collector can convert it to deltas (cumulativetodelta)"
         ],
     );
     check(

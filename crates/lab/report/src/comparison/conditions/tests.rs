@@ -24,22 +24,23 @@ fn runs_must_have_the_same_plan() {
     check(
         |run| run.plan.scenarios[0].description = "3 looping VUs for 10s".to_owned(),
         &[
-            "run-2 had another plan than run-1: default: 3 looping VUs for 10s, not default: 2 looping VUs for 10s",
+            "run-2 had a different plan from run-1: default: 3 looping VUs for 10s, not default: 2 looping VUs for \
+             10s",
         ],
     );
     check(
         |run| run.plan.scenarios[0].start_seconds = 1.0,
-        &["run-2 had another plan than run-1: its scenarios begin or end at other times"],
+        &["run-2 had a different plan from run-1: its scenarios begin or end at different times"],
     );
     check(
         |run| run.metadata.kind = Kind::Artillery,
-        &["run-2 had another plan than run-1: artillery, not k6"],
+        &["run-2 had a different plan from run-1: artillery, not k6"],
     );
 }
 
 #[test]
 fn runs_must_be_of_the_same_machine() {
-    let machine = |difference: &str| format!("run-2 ran on another machine than run-1: {difference}");
+    let machine = |difference: &str| format!("run-2 ran on a different machine from run-1: {difference}");
     let check = |change: fn(&mut Environment), difference: &str| {
         check(|run| change(&mut run.environment), &[&machine(difference)]);
     };
@@ -83,14 +84,14 @@ fn runs_must_have_ended_by_themselves() {
         (End::Aborted { reason: reason() }, "run-2 was aborted: a reason"),
         (
             End::SetupFailed { reason: reason() },
-            "run-2 never began: a reason",
+            "run-2 did not start: a reason",
         ),
     ] {
         check(|run| run.end = end, &[expected]);
     }
     check(
         |run| run.generator.saturated = true,
-        &["in run-2 the generator was the bottleneck, so its figures are not the target's alone"],
+        &["in run-2 the generator was the bottleneck, so its figures do not describe the target alone"],
     );
 }
 
@@ -109,8 +110,8 @@ fn every_run_of_both_sides_is_looked_at() {
     assert_eq!(
         obstacles(&[first, second, third], &[fourth, fifth]),
         [
-            "run-2 ran on another machine than run-1: 4 cores, not 2",
-            "run-4 ran on another machine than run-1: 4 cores, not 2",
+            "run-2 ran on a different machine from run-1: 4 cores, not 2",
+            "run-4 ran on a different machine from run-1: 4 cores, not 2",
             "run-3 was interrupted",
             "run-5 was interrupted",
         ]
@@ -140,13 +141,14 @@ fn other_versions_are_told() {
 fn who_else_used_the_machine_is_told_from_what_is_known() {
     let foreign = |cores: &str| {
         Some(format!(
-            "in run-1 other programs used {cores} of 2 cores, so only larger differences are told: let nothing else run"
+            "in run-1 other programs used {cores} of 2 cores, so only larger differences are reported; run nothing \
+             else on the machine"
         ))
     };
     let busy = |cores: &str| {
         Some(format!(
-            "in run-1 all cores were busy, and the generator used {cores} of 2, so only larger differences are told: \
-             --watch tells whether it was the target"
+            "in run-1 all cores were busy, and the generator used {cores} of 2, so only larger differences are \
+             reported; --watch shows whether the target used them"
         ))
     };
     for (idle, generator, targets, expected) in [

@@ -311,7 +311,7 @@ fn what_cannot_be_told_has_its_reason() {
         (
             ratios(&[(1.0, 1.0); 7]),
             other(),
-            "a run has 7 intervals, and it takes 8 to know the scatter: run longer",
+            "a run has 7 intervals, but the scatter is only known from 8 on; run longer",
         ),
     ] {
         let case = Case {
@@ -399,7 +399,7 @@ fn too_little_is_told() {
     };
     for found in short.compare(1.3, 1, &mut Rng::with_seed(5)) {
         assert_eq!((found.verdict, found.interval), (Verdict::CannotTell, None));
-        let reason = "a run has 5 intervals, and it takes 8 to know the scatter: run longer";
+        let reason = "a run has 5 intervals, but the scatter is only known from 8 on; run longer";
         assert_eq!(found.reason.as_deref(), Some(reason));
     }
 }

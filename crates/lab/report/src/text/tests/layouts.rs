@@ -110,8 +110,8 @@ fn compact_has_thresholds_checks_and_the_metrics_that_matter() {
               █ PLIMSOLL
 
                 model...............: closed
-                  - users wait for the target before they go on, so a stall shows in few samples; an
-                    arrival-rate executor shows it in all that it delayed
+                  - each user waits for the target before it continues, so a stall shows in few samples; with an
+                    arrival-rate executor it shows in every iteration that it delays
                 clock...............: late by p(99)=800µs max=800µs
                 failed iterations...: 2
                   - 2 × connection refused
@@ -254,8 +254,8 @@ fn full_has_all_metrics_and_the_parts_of_the_run() {
               █ PLIMSOLL
 
                 model...............: closed
-                  - users wait for the target before they go on, so a stall shows in few samples; an
-                    arrival-rate executor shows it in all that it delayed
+                  - each user waits for the target before it continues, so a stall shows in few samples; with an
+                    arrival-rate executor it shows in every iteration that it delays
                 clock...............: late by p(99)=800µs max=800µs
                 failed iterations...: 2
                   - 2 × connection refused
@@ -308,8 +308,8 @@ fn legacy_has_the_tree_of_groups_and_all_metrics() {
               vus_max..............: 2      min=2   max=2
 
               model...............: closed
-                - users wait for the target before they go on, so a stall shows in few samples; an arrival-rate
-                  executor shows it in all that it delayed
+                - each user waits for the target before it continues, so a stall shows in few samples; with an
+                  arrival-rate executor it shows in every iteration that it delays
               clock...............: late by p(99)=800µs max=800µs
               failed iterations...: 2
                 - 2 × connection refused
@@ -358,8 +358,8 @@ fn all_durations_have_the_chosen_unit() {
               █ PLIMSOLL
 
                 model...............: closed
-                  - users wait for the target before they go on, so a stall shows in few samples; an
-                    arrival-rate executor shows it in all that it delayed
+                  - each user waits for the target before it continues, so a stall shows in few samples; with an
+                    arrival-rate executor it shows in every iteration that it delays
                 clock...............: late by p(99)=800µs max=800µs
                 failed iterations...: 2
                   - 2 × connection refused
@@ -400,14 +400,14 @@ fn a_saturated_open_model_says_so_in_its_own_section() {
               █ PLIMSOLL
 
                 dropped iterations...........: 6
-                  - the schedule wanted them, and no virtual user was free: allow more of them
+                  - they were scheduled, but no virtual user was free; allow more users
                 late starts..................: avg=12.5ms min=10ms med=12.5ms max=15ms p(90)=14.5ms p(95)=14.75ms
                 duration from the schedule...: avg=12.5ms min=10ms med=12.5ms max=15ms p(90)=14.5ms p(95)=14.75ms
                 clock........................: late by p(99)=800µs max=800µs
                 failed iterations............: 2
                   - 2 × connection refused
                 generator....................: ✗ INVALID: it was the bottleneck, CPU 4.45s (0.10 cores)
-                  - these figures are not the target's alone
+                  - these figures do not describe the target alone
                   - a worker was busy all the time
         "#]],
     );

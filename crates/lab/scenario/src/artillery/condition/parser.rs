@@ -6,7 +6,7 @@ use super::{Operator, Term};
 
 /// Why a condition cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{problem} at {at}; expected for example http.response_time.p95 < 250 and http.codes.200 > 0")]
+#[error("{problem} at {at}; expected something like http.response_time.p95 < 250 and http.codes.200 > 0")]
 pub(crate) struct ConditionError {
     problem: String,
     at: String,
@@ -70,7 +70,7 @@ pub(super) fn parse(text: &str) -> Result<Term, ConditionError> {
     let term = parser.ranked(0)?;
     match parser.tokens.get(parser.next) {
         None => Ok(term),
-        Some((_, rest)) => Err(wrong("nothing more can follow", rest)),
+        Some((_, rest)) => Err(wrong("nothing may follow here", rest)),
     }
 }
 
@@ -88,7 +88,7 @@ fn wrong(problem: &str, rest: &str) -> ConditionError {
 fn tokens(text: &str) -> Result<Vec<(Token<'_>, &str)>, ConditionError> {
     let (mut tokens, mut rest) = (Vec::new(), text.trim_start());
     while !rest.is_empty() {
-        let (token, behind) = token(rest).ok_or_else(|| wrong("this is no part of a condition", rest))?;
+        let (token, behind) = token(rest).ok_or_else(|| wrong("this is not part of a condition", rest))?;
         tokens.push((token, rest));
         rest = behind.trim_start();
     }
@@ -183,7 +183,7 @@ impl<'a> Parser<'a> {
     fn factor(&mut self) -> Result<Term, ConditionError> {
         self.n_levels += 1;
         if self.n_levels > MOST_LEVELS {
-            return Err(wrong("there are too many levels", self.rest()));
+            return Err(wrong("the nesting is too deep", self.rest()));
         }
         let term = self.nested();
         self.n_levels -= 1;
@@ -217,7 +217,7 @@ impl<'a> Parser<'a> {
         };
         self.next += 1;
         if self.take("(") {
-            return Err(wrong("functions are not known in conditions", rest));
+            return Err(wrong("conditions have no functions", rest));
         }
         Ok(term)
     }

@@ -55,19 +55,19 @@ fn the_names_in_a_condition_are_known() {
 fn bad_conditions_are_explained() {
     let check = |text: &str, expected: &str| {
         let error = text.parse::<Condition>().unwrap_err().to_string();
-        let example = "; expected for example http.response_time.p95 < 250 and http.codes.200 > 0";
+        let example = "; expected something like http.response_time.p95 < 250 and http.codes.200 > 0";
         assert_eq!(error, format!("{expected}{example}"), "{text}");
     };
     check("", "a name or a value is missing at the end");
     check("a >", "a name or a value is missing at the end");
-    check("a b", "nothing more can follow at `b`");
+    check("a b", "nothing may follow here at `b`");
     check("(a", "`)` is missing at the end");
     check("a in 5", "`in` needs a list such as (1, 2) at `5`");
-    check("max(a)", "functions are not known in conditions at `max(a)`");
-    check("a ; b", "this is no part of a condition at `; b`");
-    check("\"open", "this is no part of a condition at `\"open`");
+    check("max(a)", "conditions have no functions at `max(a)`");
+    check("a ; b", "this is not part of a condition at `; b`");
+    check("\"open", "this is not part of a condition at `\"open`");
     check(
         &"(".repeat(100),
-        &format!("there are too many levels at `{}`", "(".repeat(36)),
+        &format!("the nesting is too deep at `{}`", "(".repeat(36)),
     );
 }

@@ -26,7 +26,7 @@ impl<'a> Reader<'a> {
 
     fn read_capture(&self, part: &Part<'a>) -> Option<Capture> {
         let mut fields = part.fields_of(&keys::CAPTURE)?;
-        let name = fields.require("as", "the variable that it becomes, for example as: id");
+        let name = fields.require("as", "the name of the variable, for example as: id");
         let name = name.and_then(|part| part.text());
         name.into_iter().for_each(|name| self.sets(name));
         let is_strict = fields
@@ -49,7 +49,7 @@ impl<'a> Reader<'a> {
 
     fn read_match(&self, part: &Part<'a>) -> Option<Match> {
         let mut fields = part.fields_of(&keys::MATCH)?;
-        let value = fields.require("value", "what it has to be, for example value: pong");
+        let value = fields.require("value", "the expected value, for example value: pong");
         let value = value.and_then(|part| self.json(&part));
         if fields.get("strict").and_then(|part| part.boolean()) == Some(false) {
             part.mistake("a `match` that is not strict has no effect; remove it");
@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
                 let path = JsonPath::parse(part.text()?);
                 let path = path.inspect_err(|error| {
                     part.mistake(format!(
-                        "it is no JSONPath: {error}; expected for example $.items[0].id"
+                        "this is not a JSONPath: {error}; expected something like $.items[0].id"
                     ));
                 });
                 Some(Source::Json {
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
 
 fn position(part: &Part<'_>) -> Option<Position> {
     part.read(
-        "the number of an element from 0, last or random",
+        "the index of an element from 0, last or random",
         |value| match value {
             Value::Number(number) => Some(Position::At(usize::try_from(number.as_u64()?).ok()?)),
             Value::Text(text) => match text.as_str() {
@@ -158,7 +158,7 @@ fn regexp_source(part: &Part<'_>, flags: &str, group: Option<Group>) -> Option<S
         // The last line is the reason; those before it show the expression.
         let reason = error.lines().last().unwrap_or_default();
         part.mistake(format!(
-            "it is no regular expression that is known here (look-around and back-references are not): {reason}"
+            "this regular expression is not supported (look-around and back-references are not): {reason}"
         ));
     });
     Some(Source::Regexp {

@@ -78,7 +78,9 @@ impl<'a> Reader<'a> {
         let expression = fields.require("expression", "a condition, for example vusers.failed < 1");
         let aborts_after = self.read_abort(&mut fields);
         if aborts_after.is_some() && !is_strict {
-            part.mistake("a check that ends the run is strict; remove `strict: false` or `abortOnFail`");
+            part.mistake(
+                "a check that can end the run must be strict; remove `strict: false` or `abortOnFail`",
+            );
         }
         fields.finish();
         let part = expression?;
@@ -91,7 +93,7 @@ impl<'a> Reader<'a> {
         let aborts = fields.get(ABORT).and_then(|part| part.boolean()) == Some(true);
         let delay = fields.get(DELAY);
         if let Some(part) = delay.as_ref().filter(|_| !aborts) {
-            part.mistake("it delays what `abortOnFail: true` does; write that beside it");
+            part.mistake("this only has an effect together with `abortOnFail: true`; add that");
         }
         let delay = delay.and_then(|part| self.duration(&part, &BTreeMap::new()));
         aborts.then(|| delay.unwrap_or_default())

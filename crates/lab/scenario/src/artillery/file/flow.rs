@@ -60,7 +60,7 @@ impl<'a> Reader<'a> {
                 fields.finish();
             }
             [first, second, ..] => part.mistake(format!(
-                "`{first}` and `{second}` are two steps; write each as an item of its own"
+                "`{first}` and `{second}` are two steps; write each as a separate list item"
             )),
         }
     }
@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
                 if let Some(count) = count {
                     self.warn(
                         &count,
-                        "has no effect beside `over`, as in Artillery: each element has its round",
+                        "has no effect together with `over`, as in Artillery: each element gets one round",
                     );
                 }
                 self.over(&part).map(LoopKind::Over)
@@ -190,7 +190,7 @@ impl<'a> Reader<'a> {
             }
             _ => {
                 let problem =
-                    "`over`, `whileTrue` and `count` say differently when the loop ends; keep one of them";
+                    "`over`, `whileTrue` and `count` each define when the loop ends; keep one of them";
                 fields.part().mistake(problem);
                 None
             }
@@ -204,7 +204,7 @@ impl<'a> Reader<'a> {
             Value::Text(name) if !name.contains("{{") => self.variable(part, name),
             Value::Text(_) => self.json(part),
             _ => {
-                part.unexpected("a list, or the name of a variable that is one");
+                part.unexpected("a list, or the name of a variable that holds a list");
                 None
             }
         }

@@ -52,7 +52,9 @@ impl<'a> Reader<'a> {
     fn file(&self, part: &Part<'a>) -> Option<Content> {
         let written = part.text()?;
         if written.contains("{{") {
-            part.mistake("files are read before the run, so the path is the same for all users; write it without a template");
+            part.mistake(
+                "files are read before the run, so all users share one path; write it without a template",
+            );
             return None;
         }
         let path = self.surroundings.resolve(written);

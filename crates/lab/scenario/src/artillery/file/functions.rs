@@ -70,8 +70,8 @@ impl<'a> Reader<'a> {
             Functions::Unknown => {}
             Functions::None => {
                 part.mistake(format!(
-                    "there is no function `{name}` without a module of functions; name it, for example processor: \
-                     ./functions.js in `config`"
+                    "`{name}` needs a module of functions; name the module in `config`, for example processor: \
+                     ./functions.js"
                 ));
                 return None;
             }

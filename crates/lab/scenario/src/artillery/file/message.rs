@@ -53,8 +53,8 @@ impl<'a> Reader<'a> {
             }
             None if flow.steps.is_empty() && flow.connect.is_none() => flow.connect = Some(connect),
             None => part.mistake(
-                "`connect` without a name can only be the first step, and once; one more connection has a name, for \
-                 example connect: { name: second, target: ws://localhost:3334/echo }",
+                "`connect` without a name can only be the first step; give further connections a name, for example \
+                 connect: { name: second, target: ws://localhost:3334/echo }",
             ),
         }
     }

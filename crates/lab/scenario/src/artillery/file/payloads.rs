@@ -26,7 +26,7 @@ impl<'a> Reader<'a> {
         let path_text = path
             .as_ref()
             .and_then(|part| self.config_text(part, &settings.variables));
-        let names = fields.require("fields", "the names of its columns, for example [user, password]");
+        let names = fields.require("fields", "the names of the columns, for example [user, password]");
         let names: Option<Vec<_>> =
             names.and_then(|part| part.list()?.map(|part| part.text().map(str::to_owned)).collect());
         let order = match fields.get("order") {
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         match (loads_all, name) {
             (false, _) => settings.payloads.push(payload),
             (true, Some(name)) => settings.tables.push((name.to_owned(), payload.into_objects())),
-            (true, None) => part.mistake("`loadAll` needs a `name`, the variable that the table becomes"),
+            (true, None) => part.mistake("`loadAll` needs a `name` for the variable that holds the table"),
         }
         Some(())
     }

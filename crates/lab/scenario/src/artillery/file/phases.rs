@@ -39,7 +39,7 @@ impl<'a> Reader<'a> {
         // The users of an invalid phase are unknown.
         if phases.len() == parts.len() && !phases.iter().any(Phase::has_users) {
             part.mistake(format!(
-                "nobody would ever arrive; expected a phase with {EXPECTED}"
+                "no user would ever arrive; expected a phase with {EXPECTED}"
             ));
         }
         Some(phases)
@@ -63,7 +63,7 @@ impl<'a> Reader<'a> {
         fields.finish();
         if let Some(pause) = pause {
             if numbers.are_there() {
-                part.mistake("nobody arrives in a `pause`; write the arrivals as a phase of their own");
+                part.mistake("no user arrives during a `pause`; write the arrivals as a separate phase");
             }
             return Some(Phase {
                 name,
@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
             });
         }
         if let (Some(_), Some(part)) = (&numbers.users, &max_vusers) {
-            part.mistake("`users` is how many there are at most; remove `maxVusers`");
+            part.mistake("`users` already limits the number of users; remove `maxVusers`");
         }
         let max_vusers = max_vusers.map(|part| self.whole(&part, variables));
         let kind = self.read_kind(part, &numbers, variables);
@@ -124,18 +124,19 @@ impl<'a> Reader<'a> {
                 Some(Kind::RampingUsers(from?, to?))
             }
             (None, None, None, None) => {
-                part.mistake(format!("nobody arrives in it; expected {EXPECTED}"));
+                part.mistake(format!("no user arrives in this phase; expected {EXPECTED}"));
                 None
             }
             (_, _, _, Some(_)) => {
                 part.mistake(
-                    "`users` holds a number of users, so nobody arrives at a rate; keep it alone or with `rampTo`",
+                    "`users` keeps a constant number of users, without an arrival rate; use it alone or with \
+                     `rampTo`",
                 );
                 None
             }
             (_, _, Some(_), _) => {
                 part.mistake(
-                    "`arrivalCount` cannot stand beside `arrivalRate` or `rampTo`; keep one of them",
+                    "`arrivalCount` cannot be combined with `arrivalRate` or `rampTo`; keep one of them",
                 );
                 None
             }

@@ -34,7 +34,7 @@ impl<'a> Reader<'a> {
     ) -> Option<Request> {
         let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes()).ok()?;
         let mut fields = part.fields_of(&keys::REQUEST)?;
-        let url = fields.require("url", "where it goes, for example url: /login");
+        let url = fields.require("url", "the URL, for example url: /login");
         let written = url.as_ref().and_then(Part::text);
         let url = url.and_then(|part| self.template(&part));
         let name = fields.get("name").and_then(|part| part.text());
@@ -106,7 +106,7 @@ impl<'a> Reader<'a> {
             let is_there = |method: &&&str| step.all().any(|(key, _)| key == **method);
             let Some(&method) = keys::METHODS.iter().find(is_there) else {
                 part.mistake(
-                    "only requests can be made at the same time; expected for example { get: { url: / } }",
+                    "only requests can run in parallel; expected something like { get: { url: / } }",
                 );
                 continue;
             };
@@ -121,9 +121,7 @@ impl<'a> Reader<'a> {
                 .ok()
                 .filter(|limit| (1..=MOST_PARALLEL).contains(limit));
             if limit.is_none() {
-                part.unexpected(&format!(
-                    "how many requests are under way at once, 1 to {MOST_PARALLEL}"
-                ));
+                part.unexpected(&format!("the number of parallel requests, 1 to {MOST_PARALLEL}"));
             }
             limit
         });
@@ -199,7 +197,7 @@ impl<'a> Reader<'a> {
             (None, None, None, Some(part)) => Some(Body::Multipart(self.form_data(&part))),
             _ => {
                 fields.part().mistake(
-                    "`json`, `body`, `form` and `formData` are each the whole body; keep one of them",
+                    "`json`, `body`, `form` and `formData` each set the whole body; keep one of them",
                 );
                 None
             }

@@ -37,7 +37,7 @@ impl<'a> Reader<'a> {
     fn chosen(&self, part: &Part<'a>, scenarios: Vec<ScenarioFlow>) -> Option<Vec<ScenarioFlow>> {
         let Some(name) = &self.surroundings.scenario_name else {
             if scenarios.iter().all(|scenario| scenario.weight == 0) {
-                part.mistake("all weights are 0, so nobody would do anything");
+                part.mistake("all weights are 0, so no user would run a scenario");
             }
             return Some(scenarios);
         };
@@ -52,7 +52,7 @@ impl<'a> Reader<'a> {
                 _ => format!("there are: {}", names.join(", ")),
             };
             part.mistake(format!(
-                "--scenario-name {name:?} fits {} scenarios, not one; {hint}",
+                "--scenario-name {name:?} matches {} scenarios instead of one; {hint}",
                 chosen.len()
             ));
             return None;
@@ -168,11 +168,7 @@ fn engine(part: &Part<'_>, name: &str) -> Option<Engine> {
         "http" => Some(Engine::Http),
         _ => {
             let is_here = matches!(&part.node().value, Value::Text(_));
-            let of = if is_here {
-                ""
-            } else {
-                ", which is meant where none is named,"
-            };
+            let of = if is_here { "" } else { ", which is the default," };
             part.mistake(format!(
                 "the engine `{name}`{of} is not supported; expected http or ws, or the test as a script (`plimsoll new`)"
             ));

@@ -181,20 +181,20 @@ fn all_mistakes_are_told_at_once() {
          sned: x\n  - get: {url: /}\n  - send: x\n    think: 1\n  - think\n  - function: f\n  - send: '{{ nme }}'\n  - loop: \
          [{think: 1}]\n    count: many\n",
         &expect![[r#"
-            test.yml:2:3: config.tarqet: is no key here; did you mean `target`?
+            test.yml:2:3: config.tarqet: is not a key here; did you mean `target`?
             test.yml:2:3: config: `target` is missing: expected a URL, for example ws://localhost:3334/echo, or --target
-            test.yml:4:5: config.phases[0]: nobody arrives in it; expected `arrivalRate`, `arrivalCount`, `rampTo`, `users` or `pause`, for example { duration: 60, arrivalRate: 10 }
-            test.yml:4:20: config.phases[0].arivalRate: is no key here; did you mean `arrivalRate`?
+            test.yml:4:5: config.phases[0]: no user arrives in this phase; expected `arrivalRate`, `arrivalCount`, `rampTo`, `users` or `pause`, for example { duration: 60, arrivalRate: 10 }
+            test.yml:4:20: config.phases[0].arivalRate: is not a key here; did you mean `arrivalRate`?
             test.yml:5:16: config.phases[1].duration: expected seconds, for example 0.5, or a duration such as 500ms, 30s, 2m or 1h, found "soon"
             test.yml:5:35: config.phases[1].arrivalRate: expected users per second, for example 10 or 0.5, found -1
             test.yml:6:5: config.phases[2]: `duration` is missing: expected seconds, for example duration: 60
-            test.yml:7:5: config.phases[3]: nobody arrives in a `pause`; write the arrivals as a phase of their own
+            test.yml:7:5: config.phases[3]: no user arrives during a `pause`; write the arrivals as a separate phase
             test.yml:8:9: config.mode: expected uniform or poisson, found "gauss"
             test.yml:9:14: config.processor: cannot use load/x.js: it is not there
             test.yml:13:11: scenarios[1].engine: the engine `socketio` is not supported; expected http or ws, or the test as a script (`plimsoll new`)
             test.yml:18:5: scenarios[2].flow[0]: there is no step `sned` in the engine `ws`; did you mean `send`?
             test.yml:19:5: scenarios[2].flow[1]: there is no step `get` in the engine `ws`; it belongs to another engine
-            test.yml:20:5: scenarios[2].flow[2]: `think` and `send` are two steps; write each as an item of its own
+            test.yml:20:5: scenarios[2].flow[2]: `think` and `send` are two steps; write each as a separate list item
             test.yml:22:5: scenarios[2].flow[3]: expected a step with its value, for example { send: hello } or { think: 1 }, found "think"
             test.yml:26:12: scenarios[2].flow[6].count: expected a number of rounds or a range, for example 10 or "1-10", found "many""#]],
     );
@@ -208,26 +208,26 @@ fn mistakes_of_steps_are_told() {
          {payload: x, capture: {xpath: //a, as: a}}\n  - send: {payload: x, capture: {json: $.a}}\n  - send: {payload: x, \
          match: {json: $.a}}\n  - send: {payload: x, answers: 0}\n  - wait: {}\n    timeout: 3\n",
         &expect![[r#"
-            test.yml:5:40: scenarios[0].flow[0].send.capture.json: it is no JSONPath: at position 0, parser error; expected for example $.items[0].id
-            test.yml:6:42: scenarios[0].flow[1].send.capture.regexp: it is no regular expression that is known here (look-around and back-references are not): error: unclosed group
+            test.yml:5:40: scenarios[0].flow[0].send.capture.json: this is not a JSONPath: at position 0, parser error; expected something like $.items[0].id
+            test.yml:6:42: scenarios[0].flow[1].send.capture.regexp: this regular expression is not supported (look-around and back-references are not): error: unclosed group
             test.yml:7:41: scenarios[0].flow[2].send.capture.xpath: `xpath` is not supported; take the part with `selector` or `regexp`
-            test.yml:8:33: scenarios[0].flow[3].send.capture: `as` is missing: expected the variable that it becomes, for example as: id
-            test.yml:9:31: scenarios[0].flow[4].send.match: `value` is missing: expected what it has to be, for example value: pong
+            test.yml:8:33: scenarios[0].flow[3].send.capture: `as` is missing: expected the name of the variable, for example as: id
+            test.yml:9:31: scenarios[0].flow[4].send.match: `value` is missing: expected the expected value, for example value: pong
             test.yml:10:33: scenarios[0].flow[5].send.answers: expected a number of messages from 1 to 10000, found 0
-            test.yml:12:5: scenarios[0].flow[6].timeout: is no key here; expected one of wait, connection"#]],
+            test.yml:12:5: scenarios[0].flow[6].timeout: is not a key here; expected one of wait, connection"#]],
     );
     check(
         "  - think: 1\n  - connect: '/x'\n  - think: later\n  - think: 1\n    jitter: 200%\n  - loop: []\n  - loop: \
          [{log: x}]\n    over: roms\n  - loop: [{log: x}]\n    whileTrue: room ==\n  - loop: [{log: x}]\n    whileTrue: \
          myFunction\n    count: 3\n",
         &expect![[r#"
-            test.yml:6:14: scenarios[0].flow[1].connect: `connect` without a name can only be the first step, and once; one more connection has a name, for example connect: { name: second, target: ws://localhost:3334/echo }
+            test.yml:6:14: scenarios[0].flow[1].connect: `connect` without a name can only be the first step; give further connections a name, for example connect: { name: second, target: ws://localhost:3334/echo }
             test.yml:7:12: scenarios[0].flow[2].think: expected seconds, for example 0.5, or a duration such as 500ms, 30s, 2m or 1h, found "later"
             test.yml:9:13: scenarios[0].flow[3].jitter: expected a share such as "20%", or milliseconds such as 500, found "200%"
             test.yml:10:11: scenarios[0].flow[4].loop: the loop has no steps
             test.yml:12:11: scenarios[0].flow[5].over: nothing sets the variable `roms`; set it in `config.variables`, in a `payload`, with `capture`, or with --variables
-            test.yml:14:16: scenarios[0].flow[6].whileTrue: a name or a value is missing at the end; expected for example http.response_time.p95 < 250 and http.codes.200 > 0
-            test.yml:15:5: scenarios[0].flow[7]: `over`, `whileTrue` and `count` say differently when the loop ends; keep one of them"#]],
+            test.yml:14:16: scenarios[0].flow[6].whileTrue: a name or a value is missing at the end; expected something like http.response_time.p95 < 250 and http.codes.200 > 0
+            test.yml:15:5: scenarios[0].flow[7]: `over`, `whileTrue` and `count` each define when the loop ends; keep one of them"#]],
     );
 }
 
@@ -296,9 +296,9 @@ fn checks_may_end_the_run() {
              [{expression: vusers.failed < 1, strict: false, abortOnFail: true}]}",
         ),
         &expect![[r#"
-            test.yml:1:85: config.ensure.thresholds[0].delayAbortEval: it delays what `abortOnFail: true` does; write that beside it
+            test.yml:1:85: config.ensure.thresholds[0].delayAbortEval: this only has an effect together with `abortOnFail: true`; add that
             test.yml:1:122: config.ensure.thresholds[1].abortOnFail: expected true or false, found 1
-            test.yml:1:140: config.ensure.conditions[0]: a check that ends the run is strict; remove `strict: false` or `abortOnFail`"#]],
+            test.yml:1:140: config.ensure.conditions[0]: a check that can end the run must be strict; remove `strict: false` or `abortOnFail`"#]],
     );
 }
 
@@ -331,8 +331,8 @@ fn phases_may_hold_users_and_arrivals_be_random() {
         ),
         &expect![[r#"
             test.yml:6:13: config.phases[0].users: expected a number of users from 0 to 1000000, for example 100, found 2000000
-            test.yml:7:5: config.phases[1]: `users` holds a number of users, so nobody arrives at a rate; keep it alone or with `rampTo`
-            test.yml:8:27: config.phases[2].maxVusers: `users` is how many there are at most; remove `maxVusers`
+            test.yml:7:5: config.phases[1]: `users` keeps a constant number of users, without an arrival rate; use it alone or with `rampTo`
+            test.yml:8:27: config.phases[2].maxVusers: `users` already limits the number of users; remove `maxVusers`
             test.yml:9:5: config.phases[3]: `duration` is missing: expected seconds, for example duration: 60
             test.yml:11:13: config.phases[5].users: expected a whole number, for example 10, found 1.5"#]],
     );
@@ -343,9 +343,9 @@ fn what_has_no_effect_is_said() {
     let text = "config:\n  target: ws://h\n  statsInterval: 5\n  ws: {perMessageDeflate: true}\n  plugins: {slack: {}}\n\
                 scenarios:\n- {engine: ws, flow: [{think: 1}]}\n";
     expect![[r#"
-        test.yml:4:27: config.ws.perMessageDeflate: has no effect: options of Node's client are not those of this one
-        test.yml:5:20: config.plugins.slack: has no effect: this plugin is not supported; the load is the same without it
-        test.yml:3:18: config.statsInterval: has no effect, as in Artillery: a report is about 10 seconds"#]].assert_eq(&read_text(text).unwrap().warnings().join("\n"));
+        test.yml:4:27: config.ws.perMessageDeflate: has no effect: this program does not use Node's client
+        test.yml:5:20: config.plugins.slack: has no effect: this plugin is not supported; it does not change the load
+        test.yml:3:18: config.statsInterval: has no effect, as in Artillery: each report covers 10 seconds"#]].assert_eq(&read_text(text).unwrap().warnings().join("\n"));
 }
 
 #[test]
@@ -373,7 +373,7 @@ fn connections_have_names() {
         &expect![[r#"
             test.yml:6:17: scenarios[0].flow[0].connection: no step opens the connection `second`; expected a step before it, for example connect: { name: second, target: ws://localhost:3334/echo }
             test.yml:9:17: scenarios[0].flow[2].connection: no step opens the connection `secnod`; did you mean `second`?
-            test.yml:11:5: scenarios[0].flow[3].connection: is no key here; expected one of think, jitter"#]],
+            test.yml:11:5: scenarios[0].flow[3].connection: is not a key here; expected one of think, jitter"#]],
     );
 }
 
@@ -413,8 +413,10 @@ fn one_scenario_can_be_chosen() {
         (1, "a")
     );
     let error = choose("c").unwrap_err();
-    expect![[r#"test.yml:3:3: scenarios: --scenario-name "c" fits 0 scenarios, not one; there are: a, b"#]]
-        .assert_eq(&error);
+    expect![[
+        r#"test.yml:3:3: scenarios: --scenario-name "c" matches 0 scenarios instead of one; there are: a, b"#
+    ]]
+    .assert_eq(&error);
     let both = read_text(text).unwrap();
     assert!((0..100).all(|_| both.program.choose().name == "b"));
 }
@@ -479,8 +481,8 @@ fn functions_that_are_not_there_are_refused() {
             test.yml:3:53: scenarios[0].flow[0].function: the processor exports no function `logut`; did you mean `logout`?
             test.yml:3:73: scenarios[0].flow[1].get.url: nothing sets the variable `tken`; set it in `config.variables`, in a `payload`, with `capture`, or with --variables
             test.yml:3:103: scenarios[0].flow[1].get.afterResponse: expected a text, found a map
-            test.yml:3:121: scenarios[0].flow[2].parallel[0]: only requests can be made at the same time; expected for example { get: { url: / } }
-            test.yml:3:141: scenarios[0].flow[2].limit: expected how many requests are under way at once, 1 to 1000, found 0"#]],
+            test.yml:3:121: scenarios[0].flow[2].parallel[0]: only requests can run in parallel; expected something like { get: { url: / } }
+            test.yml:3:141: scenarios[0].flow[2].limit: expected the number of parallel requests, 1 to 1000, found 0"#]],
     );
     check_error(
         &with_processor("{flow: [{get: {url: /}}]}").replace("functions.js", "absent.js"),
@@ -489,8 +491,8 @@ fn functions_that_are_not_there_are_refused() {
     check_error(
         &with_flow("  - function: f\n  - connect: {function: f}\n"),
         &expect![[r#"
-            test.yml:5:15: scenarios[0].flow[0].function: there is no function `f` without a module of functions; name it, for example processor: ./functions.js in `config`
-            test.yml:6:25: scenarios[0].flow[1].connect.function: there is no function `f` without a module of functions; name it, for example processor: ./functions.js in `config`"#]],
+            test.yml:5:15: scenarios[0].flow[0].function: `f` needs a module of functions; name the module in `config`, for example processor: ./functions.js
+            test.yml:6:25: scenarios[0].flow[1].connect.function: `f` needs a module of functions; name the module in `config`, for example processor: ./functions.js"#]],
     );
 }
 
@@ -560,14 +562,15 @@ fn forms_have_values_and_files() {
         &text("{a: {fromFile: absent.png}, b: {fromFile: '{{ x }}'}, c: {}, d: {value: 1, type: x}}"),
         &expect![[r#"
             test.yml:3:52: scenarios[0].flow[0].post.formData.a.fromFile: cannot read load/absent.png: entity not found
-            test.yml:3:79: scenarios[0].flow[0].post.formData.b.fromFile: files are read before the run, so the path is the same for all users; write it without a template
+            test.yml:3:79: scenarios[0].flow[0].post.formData.b.fromFile: files are read before the run, so all users share one path; write it without a template
             test.yml:3:94: scenarios[0].flow[0].post.formData.c: expected one of `fromFile` and `value`, for example { fromFile: ./cat.png }
-            test.yml:3:112: scenarios[0].flow[0].post.formData.d.type: is no key here; expected one of contentType, fromFile, value"#]],
+            test.yml:3:112: scenarios[0].flow[0].post.formData.d.type: is not a key here; expected one of contentType, fromFile, value"#]],
     );
     check_error(
         &text("{}").replace("formData", "json: 1, formData"),
         &expect![
-            "test.yml:3:18: scenarios[0].flow[0].post: `json`, `body`, `form` and `formData` are each the whole body; keep one of them"
+            "test.yml:3:18: scenarios[0].flow[0].post: `json`, `body`, `form` and `formData` each set the whole \
+             body; keep one of them"
         ],
     );
 }

@@ -18,7 +18,7 @@ const MODE: Key = Key::new(
 pub(super) const JITTER: Key = Key::new(
     "jitter",
     Kind::Either(&[Kind::Number(0.0, f64::INFINITY), Kind::Text]),
-    "By how much a pause is more or less: milliseconds, or a share such as 20%.",
+    "The random variation of a pause: milliseconds, or a share such as 20%.",
 );
 const REJECT_UNAUTHORIZED: Key = Key::new(
     "rejectUnauthorized",
@@ -28,20 +28,20 @@ const REJECT_UNAUTHORIZED: Key = Key::new(
 
 pub(in super::super) static CONFIG: Shape = Shape {
     name: "config",
-    about: "Where the load goes, and how much of it.",
+    about: "The target and the amount of load.",
     keys: &config_keys(Key::new(
         "environments",
         Kind::Table(&Kind::Map(&ENVIRONMENT)),
-        "Configurations by name; --environment chooses one, which is put over this one.",
+        "Configurations by name; --environment chooses one, which overrides this one.",
     )),
     rules: &[],
 };
 pub(in super::super) static ENVIRONMENT: Shape = Shape {
     name: "environment",
-    about: "What is different in one environment.",
+    about: "The settings that differ in one environment.",
     keys: &config_keys(Key::refused(
         "environments",
-        "an environment has no environments of its own",
+        "an environment cannot contain environments",
     )),
     rules: &[],
 };
@@ -49,22 +49,22 @@ pub(in super::super) static ENVIRONMENT: Shape = Shape {
 const fn config_keys(environments: Key) -> [Key; 21] {
     [
         environments,
-        Key::new("target", Kind::Scalar, "The server's URL; --target wins over it."),
+        Key::new("target", Kind::Scalar, "The server's URL; --target overrides it."),
         Key::new(
             "phases",
             Kind::Maps(&PHASE),
-            "How many users arrive, one phase after another.",
+            "The phases of the load, one after another.",
         ),
         MODE,
         Key::new(
             "variables",
             Kind::Table(&Kind::Any),
-            "Values for templates; of a list each user has one value.",
+            "Values for templates; each user gets one value of a list.",
         ),
         Key::new(
             "payload",
             Kind::OneOrMore(&PAYLOAD),
-            "Tables in CSV files, of which each user has one row.",
+            "Tables in CSV files; each user gets one row.",
         ),
         Key::new(
             "processor",
@@ -74,12 +74,12 @@ const fn config_keys(environments: Key) -> [Key; 21] {
         Key::new(
             "engine",
             Kind::Text,
-            "The engine of scenarios that name none: http or ws.",
+            "The default engine of scenarios: http or ws.",
         ),
         Key::new(
             "timeout",
             DURATION,
-            "How long an answer may take, whatever http and ws say.",
+            "The time limit of an answer, which overrides those of http and ws.",
         ),
         Key::new("tls", Kind::Map(&TLS), "How servers are verified."),
         Key::new("ws", Kind::Map(&WEBSOCKET), "How WebSockets are opened."),
@@ -87,20 +87,24 @@ const fn config_keys(environments: Key) -> [Key; 21] {
         Key::new(
             "defaults",
             Kind::Map(&DEFAULTS),
-            "What all requests and pauses have in common.",
+            "Defaults for all requests and pauses.",
         ),
-        Key::new("plugins", Kind::Map(&PLUGINS), "What Artillery has as plugins."),
-        Key::new("ensure", Kind::Map(&ENSURE), "What must hold, or the run fails."),
+        Key::new("plugins", Kind::Map(&PLUGINS), "Artillery's plugins."),
+        Key::new(
+            "ensure",
+            Kind::Map(&ENSURE),
+            "Conditions that must hold, or the run fails.",
+        ),
         Key::new("apdex", Kind::Map(&APDEX), "A score of how satisfied users are."),
         Key::refused("engines", "engines of third parties are not supported"),
         Key::refused("socketio", "the engine `socketio` is not supported"),
         Key::ignored(
             "statsInterval",
-            "has no effect, as in Artillery: a report is about 10 seconds",
+            "has no effect, as in Artillery: each report covers 10 seconds",
         ),
         Key::ignored(
             "includeFiles",
-            "has no effect: files are read from where they are",
+            "has no effect: files are read from their original place",
         ),
         Key::ignored(
             "bundling",
@@ -111,31 +115,39 @@ const fn config_keys(environments: Key) -> [Key; 21] {
 
 pub(in super::super) static PHASE: Shape = Shape {
     name: "phase",
-    about: "How many users arrive for how long; or how many there are.",
+    about: "A phase of the load: arriving users, or a constant number of users.",
     keys: &[
-        Key::new("name", Kind::Scalar, "What it is called in reports."),
+        Key::new("name", Kind::Scalar, "The name of the phase in reports."),
         Key::new(
             "duration",
             DURATION,
-            "How long it takes: seconds, or a text such as 2m.",
+            "The duration of the phase: seconds, or text such as 2m.",
         ),
-        Key::new("arrivalRate", RATE, "How many users arrive in a second."),
+        Key::new("arrivalRate", RATE, "The number of users who arrive per second."),
         Key::new(
             "rampTo",
             RATE,
-            "The rate at the end, which arrivals rise or fall to; also of users.",
+            "The value of arrivalRate, or of users, at the end of the phase.",
         ),
-        Key::new("arrivalCount", WHOLE, "How many users arrive in all, evenly."),
+        Key::new(
+            "arrivalCount",
+            WHOLE,
+            "The number of users who arrive in this phase, at even intervals.",
+        ),
         Key::new(
             "users",
             WHOLE,
-            "How many users there are all the time; not in Artillery.",
+            "The constant number of active users. Not in Artillery.",
         ),
-        Key::new("pause", DURATION, "How long nobody arrives."),
+        Key::new(
+            "pause",
+            DURATION,
+            "The duration of a pause, in which no user arrives.",
+        ),
         Key::new(
             "maxVusers",
             WHOLE,
-            "How many users may be active; who arrives beyond them is skipped.",
+            "The largest number of active users; further arrivals are skipped.",
         ),
         MODE,
     ],
@@ -157,43 +169,44 @@ pub(in super::super) static PAYLOAD: Shape = Shape {
     name: "payload",
     about: "A table in a CSV file.",
     keys: &[
-        Key::new("path", Kind::Scalar, "The file, seen from this one.").required(),
+        Key::new(
+            "path",
+            Kind::Scalar,
+            "The path of the file, relative to this file.",
+        )
+        .required(),
         Key::new(
             "fields",
             Kind::List(&Kind::Text),
-            "The names of its columns, which become variables.",
+            "The names of the columns, which become variables.",
         )
         .required(),
         Key::new(
             "order",
             Kind::Word(&["random", "sequence"]),
-            "Which row a user has: any, or the next one.",
+            "Which row a user gets: a random one, or the next one.",
         ),
-        Key::new("skipHeader", Kind::Boolean, "Whether the first line is left out."),
+        Key::new("skipHeader", Kind::Boolean, "Whether the first line is skipped."),
         Key::new(
             "delimiter",
             Kind::Text,
-            "The character between values; a comma when left out.",
+            "The character between values. Default: a comma.",
         ),
-        Key::new(
-            "cast",
-            Kind::Boolean,
-            "Whether values that are numbers become numbers.",
-        ),
+        Key::new("cast", Kind::Boolean, "Whether numeric values become numbers."),
         Key::new(
             "skipEmptyLines",
             Kind::Boolean,
-            "Whether empty lines are left out.",
+            "Whether empty lines are skipped.",
         ),
         Key::new(
             "loadAll",
             Kind::Boolean,
-            "Whether all rows are one variable, a list.",
+            "Whether one variable holds all rows, as a list.",
         ),
-        Key::new("name", Kind::Text, "What that variable is called."),
+        Key::new("name", Kind::Text, "The name of that variable."),
         Key::ignored(
             "options",
-            "has no effect: options of Node's parser are not those of this one",
+            "has no effect: this program does not use Node's parser",
         ),
     ],
     rules: &[],
@@ -206,7 +219,7 @@ pub(in super::super) static TLS: Shape = Shape {
     rules: &[],
 };
 
-const NODES: &str = "has no effect: options of Node's client are not those of this one";
+const NODES: &str = "has no effect: this program does not use Node's client";
 
 pub(in super::super) static WEBSOCKET: Shape = Shape {
     name: "ws",
@@ -218,7 +231,7 @@ pub(in super::super) static WEBSOCKET: Shape = Shape {
         Key::new(
             "timeout",
             DURATION,
-            "How long opening one, and an answer, may take.",
+            "The time limit for opening a connection, and for an answer.",
         ),
         REJECT_UNAUTHORIZED,
         Key::ignored("perMessageDeflate", NODES),
@@ -229,7 +242,7 @@ pub(in super::super) static WEBSOCKET: Shape = Shape {
     rules: &[],
 };
 
-const OWN_CONNECTIONS: &str = "has no effect: each user has connections and cookies of its own";
+const OWN_CONNECTIONS: &str = "has no effect: each user has its own connections and cookies";
 
 pub(in super::super) static HTTP: Shape = Shape {
     name: "http",
@@ -238,12 +251,12 @@ pub(in super::super) static HTTP: Shape = Shape {
         Key::new(
             "timeout",
             DURATION,
-            "How long a response may take; 10 seconds when left out.",
+            "The time limit of a response. Default: 10 seconds.",
         ),
         Key::new(
             "defaults",
             Kind::Map(&DEFAULTS),
-            "What all requests and pauses have in common.",
+            "Defaults for all requests and pauses.",
         ),
         NO_PROXY,
         Key::ignored("pool", OWN_CONNECTIONS),
@@ -257,7 +270,7 @@ pub(in super::super) static HTTP: Shape = Shape {
 
 pub(in super::super) static DEFAULTS: Shape = Shape {
     name: "defaults",
-    about: "What all requests and pauses have in common.",
+    about: "Defaults for all requests and pauses.",
     keys: &[
         HEADERS,
         Key::new("cookie", Kind::Table(&Kind::Scalar), "Cookies, by name."),
@@ -265,7 +278,7 @@ pub(in super::super) static DEFAULTS: Shape = Shape {
         Key::new(
             "strictCapture",
             Kind::Boolean,
-            "Whether a capture that finds nothing is an error: true.",
+            "Whether a capture that finds nothing is an error. Must be true.",
         ),
     ],
     rules: &[],

@@ -6,23 +6,27 @@ use crate::document::{Key, Kind, Rule, Shape};
 /// Any number.
 const NUMBER: Kind = Kind::Number(f64::NEG_INFINITY, f64::INFINITY);
 
-const LOAD_IS_THE_SAME: &str = "has no effect: this plugin is not supported; the load is the same without it";
+const LOAD_IS_THE_SAME: &str = "has no effect: this plugin is not supported; it does not change the load";
 
 pub(in super::super) static PLUGINS: Shape = Shape {
     name: "plugins",
-    about: "What Artillery has as plugins.",
+    about: "Artillery's plugins.",
     keys: &[
-        Key::new("ensure", Kind::Map(&ENSURE), "What must hold, or the run fails."),
+        Key::new(
+            "ensure",
+            Kind::Map(&ENSURE),
+            "Conditions that must hold, or the run fails.",
+        ),
         Key::new("apdex", Kind::Map(&APDEX), "A score of how satisfied users are."),
         Key::new(
             "expect",
             Kind::Map(&EXPECT_PLUGIN),
-            "Expectations of responses, which are always judged.",
+            "Expectations of responses. They are always checked.",
         ),
         Key::new(
             "metrics-by-endpoint",
             Kind::Map(&ENDPOINTS),
-            "Figures for each URL.",
+            "Metrics for each URL.",
         ),
         Key::ignored("publish-metrics", LOAD_IS_THE_SAME),
         Key::ignored("slack", LOAD_IS_THE_SAME),
@@ -39,7 +43,7 @@ const EXPECTATIONS_COUNT: &str = "has no effect: expectations are counted, and d
 
 pub(in super::super) static EXPECT_PLUGIN: Shape = Shape {
     name: "expect_plugin",
-    about: "Expectations of responses, which are always judged.",
+    about: "Expectations of responses. They are always checked.",
     keys: &[
         Key::ignored("outputFormat", EXPECTATIONS_COUNT),
         Key::ignored("reportFailuresAsErrors", EXPECTATIONS_COUNT),
@@ -54,23 +58,27 @@ const IN_ALL_REPORTS: &str =
 
 pub(in super::super) static ENDPOINTS: Shape = Shape {
     name: "endpoints",
-    about: "How requests are told apart.",
+    about: "How requests are grouped.",
     keys: &[
         Key::new(
             "useOnlyRequestNames",
             Kind::Boolean,
-            "Whether only the names of requests tell them apart.",
+            "Whether requests are grouped by name only.",
         ),
-        Key::new("stripQueryString", Kind::Boolean, "Whether queries are left out."),
+        Key::new(
+            "stripQueryString",
+            Kind::Boolean,
+            "Whether queries are removed from URLs.",
+        ),
         Key::new(
             "ignoreUnnamedRequests",
             Kind::Boolean,
-            "Whether requests without a name are left out.",
+            "Whether requests without a name are ignored.",
         ),
         Key::new(
             "groupDynamicURLs",
             Kind::Boolean,
-            "Whether URLs of one template are one endpoint.",
+            "Whether all URLs of one template count as one endpoint.",
         ),
         Key::refused("metricsNamespace", IN_ALL_REPORTS),
         Key::refused("suppressOutput", IN_ALL_REPORTS),
@@ -84,7 +92,7 @@ pub(in super::super) static APDEX: Shape = Shape {
     keys: &[Key::new(
         "threshold",
         Kind::Whole(0, u64::MAX),
-        "Within how many milliseconds users are satisfied; 500 when left out.",
+        "The response time within which users are satisfied, in milliseconds. Default: 500.",
     )],
     rules: &[],
 };
@@ -92,47 +100,47 @@ pub(in super::super) static APDEX: Shape = Shape {
 const ABORT: Key = Key::new(
     "abortOnFail",
     Kind::Boolean,
-    "Whether the run ends when it does not hold; k6's.",
+    "Whether the run ends when the check fails, as in k6.",
 );
 const DELAY: Key = Key::new(
     "delayAbortEval",
     DURATION,
-    "From when on it may end the run; k6's.",
+    "The time after which the check may end the run, as in k6.",
 )
 .needs("abortOnFail");
 
 pub(in super::super) static ENSURE: Shape = Shape {
     name: "ensure",
-    about: "What must hold, or the run fails.",
+    about: "Conditions that must hold, or the run fails.",
     keys: &[
         Key::new(
             "thresholds",
             Kind::Maps(&THRESHOLD),
-            "Metrics with what they have to be below.",
+            "Metrics with their upper limits.",
         ),
         Key::new("conditions", Kind::Maps(&CONDITION), "Expressions over metrics."),
         Key::new(
             "maxErrorRate",
             NUMBER,
-            "The most users of which the run may fail, in percent.",
+            "The largest share of failed users, in percent.",
         ),
-        Key::new("min", NUMBER, "What the least response time has to be below."),
-        Key::new("max", NUMBER, "What the greatest response time has to be below."),
-        Key::new("median", NUMBER, "What the median response time has to be below."),
-        Key::new("p95", NUMBER, "What the 95th percentile has to be below."),
-        Key::new("p99", NUMBER, "What the 99th percentile has to be below."),
+        Key::new("min", NUMBER, "The upper limit of the minimum response time."),
+        Key::new("max", NUMBER, "The upper limit of the maximum response time."),
+        Key::new("median", NUMBER, "The upper limit of the median response time."),
+        Key::new("p95", NUMBER, "The upper limit of the 95th percentile."),
+        Key::new("p99", NUMBER, "The upper limit of the 99th percentile."),
     ],
     rules: &[],
 };
 pub(in super::super) static THRESHOLD: Shape = Shape {
     name: "threshold",
-    about: "Metrics by name, with what they have to be below.",
+    about: "Metrics by name, with their upper limits.",
     keys: &[ABORT, DELAY],
     rules: &[Rule::FreeKeys(&NUMBER)],
 };
 pub(in super::super) static CONDITION: Shape = Shape {
     name: "condition",
-    about: "What must hold.",
+    about: "The condition.",
     keys: &[
         Key::new(
             "expression",
@@ -140,7 +148,11 @@ pub(in super::super) static CONDITION: Shape = Shape {
             "A condition over metrics, for example vusers.failed < 1.",
         )
         .required(),
-        Key::new("strict", Kind::Boolean, "Whether the run fails with it: true."),
+        Key::new(
+            "strict",
+            Kind::Boolean,
+            "Whether the run fails when the condition does not hold. Default: true.",
+        ),
         ABORT,
         DELAY,
     ],

@@ -6,12 +6,12 @@ use crate::document::{Key, Kind, Rule, Shape};
 pub(super) const CAPTURES: Key = Key::new(
     "capture",
     Kind::OneOrMore(&CAPTURE),
-    "Parts of the answer that become variables.",
+    "Parts of the answer to save in variables.",
 );
 pub(super) const MATCHES: Key = Key::new(
     "match",
     Kind::OneOrMore(&MATCH),
-    "What parts of the answer have to be.",
+    "Parts of the answer with their expected values.",
 );
 
 const NO_XPATH: Key = Key::refused(
@@ -21,12 +21,12 @@ const NO_XPATH: Key = Key::refused(
 const SELECTOR: Key = Key::new(
     "selector",
     Kind::Text,
-    "The part as a CSS selector of elements of a page.",
+    "A CSS selector that finds the part in a page.",
 );
 const ATTRIBUTE: Key = Key::new(
     "attr",
     Kind::Text,
-    "The attribute of the element; without it, the part is its text.",
+    "The attribute of the element. Default: its text.",
 );
 const INDEX: Key = Key::new(
     "index",
@@ -34,15 +34,23 @@ const INDEX: Key = Key::new(
         Kind::Whole(0, u32::MAX as u64),
         Kind::Pattern("^([0-9]+|last|random)$"),
     ]),
-    "Which of several elements: its number from 0, last, or random.",
+    "Which of several elements: an index from 0, last, or random.",
 );
-const JSON: Key = Key::new("json", Kind::Text, "The part as JSONPath, for example $.id.");
-const REGEXP: Key = Key::new("regexp", Kind::Text, "The part as a regular expression.");
-const HEADER: Key = Key::new("header", Kind::Text, "The part as the name of a header field.");
+const JSON: Key = Key::new(
+    "json",
+    Kind::Text,
+    "A JSONPath that finds the part, for example $.id.",
+);
+const REGEXP: Key = Key::new("regexp", Kind::Text, "A regular expression that finds the part.");
+const HEADER: Key = Key::new(
+    "header",
+    Kind::Text,
+    "The name of the header field that is the part.",
+);
 const MULTIPLE: Key = Key::new(
     "multiple",
     Kind::Boolean,
-    "Whether one of several parts is taken at random: true.",
+    "Whether one of several parts is taken at random.",
 );
 const FLAGS: Key = Key::new(
     "flags",
@@ -52,25 +60,25 @@ const FLAGS: Key = Key::new(
 const GROUP: Key = Key::new(
     "group",
     Kind::Either(&[Kind::Whole(0, u32::MAX as u64), Kind::Text]),
-    "The group of the regular expression that is taken.",
+    "The group of the regular expression that is the part.",
 );
 const ONE_SOURCE: &[Rule] = &[Rule::ExactlyOne(&["json", "regexp", "header", "selector"])];
 
 pub(in super::super) static CAPTURE: Shape = Shape {
     name: "capture",
-    about: "A part of an answer that becomes a variable.",
+    about: "A part of an answer to save in a variable.",
     keys: &part_keys(
         Key::new("as", Kind::Text, "The name of the variable."),
-        "Whether finding nothing is an error: true.",
+        "Whether finding nothing is an error. Default: true.",
     ),
     rules: ONE_SOURCE,
 };
 pub(in super::super) static MATCH: Shape = Shape {
     name: "match",
-    about: "What a part of an answer has to be.",
+    about: "A part of an answer with its expected value.",
     keys: &part_keys(
-        Key::new("value", Kind::Any, "What it has to be."),
-        "Whether another value is an error: true.",
+        Key::new("value", Kind::Any, "The expected value."),
+        "Whether another value is an error. Must be true.",
     ),
     rules: ONE_SOURCE,
 };
@@ -100,14 +108,10 @@ pub(in super::super) static REQUEST: Shape = Shape {
         Key::new(
             "url",
             Kind::Scalar,
-            "Where it goes: a path below the target, or a whole URL.",
+            "The URL: a path below the target, or a whole URL.",
         )
         .required(),
-        Key::new(
-            "name",
-            Kind::Text,
-            "What it is called in figures for each endpoint.",
-        ),
+        Key::new("name", Kind::Text, "The name of the endpoint in metrics."),
         HEADERS,
         Key::new(
             "qs",
@@ -116,7 +120,7 @@ pub(in super::super) static REQUEST: Shape = Shape {
         ),
         Key::new("cookie", Kind::Table(&Kind::Scalar), "Cookies, by name."),
         Key::new("json", Kind::Any, "The body, as JSON."),
-        Key::new("body", Kind::Scalar, "The body, as a text."),
+        Key::new("body", Kind::Scalar, "The body, as text."),
         Key::new("form", Kind::Table(&Kind::Any), "The body, as a form."),
         Key::new(
             "formData",
@@ -131,36 +135,36 @@ pub(in super::super) static REQUEST: Shape = Shape {
         Key::new(
             "followRedirect",
             Kind::Boolean,
-            "Whether redirections are followed: true.",
+            "Whether redirects are followed. Default: true.",
         ),
         Key::new(
             "gzip",
             Kind::Boolean,
-            "Whether compressed responses are asked for: true.",
+            "Whether to ask for compressed responses. Default: true.",
         ),
         CAPTURES,
         MATCHES,
         Key::new(
             "expect",
             Kind::OneOrMore(&EXPECTATION),
-            "What the response is expected to be; the run goes on when it is not.",
+            "Expectations of the response. The run continues when they are not met.",
         ),
         Key::new(
             "ifTrue",
             Kind::Text,
-            "A condition or a function without which the request is left out.",
+            "A condition or function; when it is false, the request is skipped.",
         ),
         Key::new(
             "probability",
             Kind::Number(0.0, 100.0),
-            "How often it is made, in percent.",
+            "The probability of the request, in percent.",
         ),
         BEFORE_REQUEST,
         AFTER_RESPONSE,
         Key::new(
             "setContentLengthHeader",
             Kind::Any,
-            "Has no effect: the length is always said.",
+            "Has no effect: the length is always sent.",
         ),
     ],
     rules: &[
@@ -180,7 +184,11 @@ pub(in super::super) static FIELD: Shape = Shape {
     about: "A part of a form.",
     keys: &[
         Key::new("value", Kind::Any, "A value."),
-        Key::new("fromFile", Kind::Text, "The path of a file, seen from this one."),
+        Key::new(
+            "fromFile",
+            Kind::Text,
+            "The path of a file, relative to this file.",
+        ),
         Key::new("contentType", Kind::Scalar, "Its content type."),
     ],
     rules: &[Rule::ExactlyOne(&["value", "fromFile"])],
@@ -197,34 +205,38 @@ pub(in super::super) static CREDENTIALS: Shape = Shape {
 };
 
 const OTHER_WORDS: &str =
-    "this expectation is not supported; say it with `capture`, `match` or `matchesRegexp`";
+    "this expectation is not supported; use `capture`, `match` or `matchesRegexp` instead";
 
 pub(in super::super) static EXPECTATION: Shape = Shape {
     name: "expectation",
-    about: "What a response is expected to be.",
+    about: "Expectations of a response.",
     keys: &[
-        Key::new("statusCode", Kind::Any, "Its status, or a list of them."),
+        Key::new(
+            "statusCode",
+            Kind::Any,
+            "The expected status, or a list of statuses.",
+        ),
         Key::new(
             "notStatusCode",
             Kind::Any,
-            "A status that it has not, or a list of them.",
+            "A status that the response must not have, or a list of them.",
         ),
         Key::new(
             "contentType",
             Kind::Scalar,
-            "Its content type; json for all kinds of JSON.",
+            "The expected content type; json for all kinds of JSON.",
         ),
         Key::new(
             "hasProperty",
             Kind::Scalar,
-            "A property of its JSON, for example user.id.",
+            "A property that the JSON must have, for example user.id.",
         ),
         Key::new(
             "notHasProperty",
             Kind::Scalar,
-            "A property that its JSON has not.",
+            "A property that the JSON must not have.",
         ),
-        Key::new("equals", Kind::Any, "Values that are the same."),
+        Key::new("equals", Kind::Any, "Values that must be equal."),
         Key::new("hasHeader", Kind::Scalar, "The name of a header field."),
         Key::new(
             "headerEquals",
@@ -234,7 +246,7 @@ pub(in super::super) static EXPECTATION: Shape = Shape {
         Key::new(
             "matchesRegexp",
             Kind::Text,
-            "A regular expression that its body matches.",
+            "A regular expression that the body must match.",
         ),
         Key::refused("cdnHit", OTHER_WORDS),
         Key::refused("jmespath", OTHER_WORDS),

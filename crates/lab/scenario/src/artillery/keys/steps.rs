@@ -111,7 +111,11 @@ pub(super) static WS_STEP: Shape = Shape {
     ],
 };
 
-const THINK: Key = Key::new("think", DURATION, "Waits: seconds, or a text such as 500ms.");
+const THINK: Key = Key::new(
+    "think",
+    DURATION,
+    "Waits for seconds, or for a time such as 500ms.",
+);
 const JITTER_OF_THINK: Key = JITTER.needs("think");
 const LOG: Key = Key::new("log", Kind::Scalar, "Prints a text.");
 const FUNCTION: Key = Key::new("function", Kind::Text, "Calls a function of the processor.");
@@ -121,31 +125,31 @@ const COUNT: Key = Key::new(
         Kind::Number(f64::NEG_INFINITY, f64::INFINITY),
         Kind::Pattern("[0-9]|\\{\\{"),
     ]),
-    "How many rounds: a number, or a range such as 1-10.",
+    "The number of rounds: a number, or a range such as 1-10.",
 )
 .needs("loop");
 const OVER: Key = Key::new(
     "over",
     Kind::Either(&[Kind::List(&Kind::Any), Kind::Text]),
-    "A list, or the name of a variable that is one: a round for each element.",
+    "A list, or the name of a variable with a list; the loop has one round for each element.",
 )
 .needs("loop");
 const WHILE: Key = Key::new(
     "whileTrue",
     Kind::Text,
-    "A condition or a function: rounds while it is true.",
+    "A condition or a function; the loop continues while it is true.",
 )
 .needs("loop");
 const INDEX: Key = Key::new(
     "loopValue",
     Kind::Text,
-    "The name of the variable with the number of the round.",
+    "The name of the variable that holds the number of the round.",
 )
 .needs("loop");
 const ELEMENT: Key = Key::new(
     "loopElement",
     Kind::Text,
-    "The name of the variable with the element.",
+    "The name of the variable that holds the element.",
 )
 .needs("loop");
 const ENDS: [Rule; 2] = [
@@ -157,7 +161,7 @@ const fn repeated(step: &'static Shape) -> Key {
     Key::new(
         "loop",
         Kind::Nested(step),
-        "Repeats steps: for ever, or as its count, list or condition says.",
+        "Repeats steps forever, or as often as its count, list or condition says.",
     )
 }
 
@@ -165,28 +169,28 @@ static CONNECT_KINDS: [Kind; 2] = [Kind::Scalar, Kind::Map(&CONNECT)];
 const CONNECT_STEP: Key = Key::new(
     "connect",
     Kind::Either(&CONNECT_KINDS),
-    "Opens the connection that is not opened by itself, or one more with a name.",
+    "Opens the default connection, or a further connection with a name.",
 );
 const SEND_STEP: Key = Key::new(
     "send",
     Kind::Having("payload", &SEND),
-    "Sends a message: a text, a value as JSON, or a payload with what is awaited.",
+    "Sends a message: text, a value as JSON, or a payload with the expected answers.",
 );
 const WAIT_STEP: Key = Key::new(
     "wait",
     Kind::Map(&WAIT),
-    "Waits for messages that come after it began.",
+    "Waits for messages that arrive after the step began.",
 );
 static RECEIVE_KINDS: [Kind; 2] = [N_ANSWERS, Kind::Map(&RECEIVE)];
 const RECEIVE_STEP: Key = Key::new(
     "receive",
     Kind::Either(&RECEIVE_KINDS),
-    "Takes messages that have come or will come; not in Artillery.",
+    "Takes messages that have arrived or will arrive. Not in Artillery.",
 );
 const CONNECTION: Key = Key::new(
     "connection",
     Kind::Text,
-    "The name of the connection, when it is another one.",
+    "The name of the connection. Default: the unnamed one.",
 );
 const GET: Key = Key::new("get", Kind::Map(&REQUEST), "Makes a GET request.");
 const POST: Key = Key::new("post", Kind::Map(&REQUEST), "Makes a POST request.");
@@ -198,12 +202,12 @@ const OPTIONS: Key = Key::new("options", Kind::Map(&REQUEST), "Makes an OPTIONS 
 const PARALLEL: Key = Key::new(
     "parallel",
     Kind::Maps(&REQUEST_STEP),
-    "Makes requests at the same time.",
+    "Makes requests in parallel.",
 );
 const LIMIT: Key = Key::new(
     "limit",
     Kind::Whole(1, 1_000),
-    "How many of them are under way at once.",
+    "The largest number of requests in progress.",
 )
 .needs("parallel");
 
@@ -221,13 +225,13 @@ pub(in super::super) static CONNECT: Shape = Shape {
         Key::new(
             "name",
             Kind::Text,
-            "What further steps call it; without a name it is the usual one.",
+            "The name of the connection for later steps. Without a name, it is the default one.",
         ),
         Key::new("target", Kind::Scalar, "The URL."),
         Key::new(
             "function",
             Kind::Text,
-            "A function of the processor that changes how it is opened.",
+            "A function of the processor that changes the connection's parameters.",
         ),
         HEADERS,
         SUBPROTOCOLS,
@@ -236,7 +240,11 @@ pub(in super::super) static CONNECT: Shape = Shape {
     rules: &[],
 };
 
-const ANSWER_TIMEOUT: Key = Key::new("timeout", FIXED_DURATION, "How long that may take.");
+const ANSWER_TIMEOUT: Key = Key::new(
+    "timeout",
+    FIXED_DURATION,
+    "The time limit for opening the connection.",
+);
 const N_ANSWERS: Kind = Kind::Whole(1, 10_000);
 const INCOMING: &[Key] = &[
     CAPTURES,
@@ -247,25 +255,25 @@ const INCOMING: &[Key] = &[
 
 pub(in super::super) static SEND: Shape = Shape {
     name: "send",
-    about: "A message, and what is awaited after it.",
+    about: "A message, and the answers to wait for.",
     keys: &[
-        Key::new("payload", Kind::Any, "The message: a text, or a value as JSON."),
+        Key::new("payload", Kind::Any, "The message: text, or a value as JSON."),
         CAPTURES,
         MATCHES,
-        Key::new("answers", N_ANSWERS, "How many messages are awaited."),
+        Key::new("answers", N_ANSWERS, "The number of messages to wait for."),
         ANSWER_TIMEOUT,
     ],
     rules: &[],
 };
 pub(in super::super) static WAIT: Shape = Shape {
     name: "wait",
-    about: "Messages that are awaited.",
+    about: "Messages to wait for.",
     keys: INCOMING,
     rules: &[],
 };
 pub(in super::super) static RECEIVE: Shape = Shape {
     name: "receive",
-    about: "Messages that are taken.",
+    about: "Messages to take.",
     keys: INCOMING,
     rules: &[],
 };

@@ -17,15 +17,15 @@ pub(crate) enum TemplateError {
     },
     /// Neither a variable nor a call.
     #[error(
-        "`{text}` is no variable and no call of a function; expected for example {{{{ user.name }}}}, {{{{ ids[0] }}}} \
-         or {{{{ $randomNumber(1, 10) }}}}"
+        "`{text}` is neither a variable nor a function call; expected something like {{{{ user.name }}}}, {{{{ \
+         ids[0] }}}} or {{{{ $randomNumber(1, 10) }}}}"
     )]
     Expression {
         /// As it was written.
         text: String,
     },
     /// An unknown function.
-    #[error("`{name}` is no function; {}", known(nearest))]
+    #[error("`{name}` is not a function; {}", known(nearest))]
     Function {
         /// As it was written.
         name: String,
@@ -33,7 +33,7 @@ pub(crate) enum TemplateError {
         nearest: Option<String>,
     },
     /// Arguments that the function does not accept.
-    #[error("`{text}` has wrong arguments; expected for example {example}")]
+    #[error("`{text}` has wrong arguments; expected something like {example}")]
     Arguments {
         /// The call as it was written.
         text: String,

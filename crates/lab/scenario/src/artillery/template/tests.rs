@@ -79,19 +79,19 @@ fn bad_templates_are_explained() {
     check("{{{ a }}", "`{{` has no `}}}`; write a template as {{ name }}");
     check(
         "{{ a b }}",
-        "`a b` is no variable and no call of a function; expected for example {{ user.name }}, {{ ids[0] }} or {{ \
+        "`a b` is neither a variable nor a function call; expected something like {{ user.name }}, {{ ids[0] }} or {{ \
          $randomNumber(1, 10) }}",
     );
     check(
         "{{ $randomNumer(1, 2) }}",
-        "`$randomNumer` is no function; did you mean `$randomNumber`?",
+        "`$randomNumer` is not a function; did you mean `$randomNumber`?",
     );
     check(
         "{{ $internetEmail() }}",
-        "`$internetEmail` is no function; there are $randomNumber, $randomString",
+        "`$internetEmail` is not a function; there are $randomNumber, $randomString",
     );
     check(
         "{{ $randomNumber(5) }}",
-        "`$randomNumber(5)` has wrong arguments; expected for example $randomNumber(1, 10)",
+        "`$randomNumber(5)` has wrong arguments; expected something like $randomNumber(1, 10)",
     );
 }

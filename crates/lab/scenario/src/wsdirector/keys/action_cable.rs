@@ -18,14 +18,10 @@ const PARAMS: Key = Key::new(
 const OFFSET: Key = Key::new(
     "offset",
     Kind::Any,
-    "The offset that the message has to have in its stream.",
+    "The expected offset of the message in its stream.",
 );
-const STREAM_ID: Key = Key::new(
-    "stream_id",
-    Kind::Any,
-    "The stream that the message has to be of.",
-);
-const EPOCH: Key = Key::new("epoch", Kind::Any, "The epoch that the message has to be of.");
+const STREAM_ID: Key = Key::new("stream_id", Kind::Any, "The expected stream of the message.");
+const EPOCH: Key = Key::new("epoch", Kind::Any, "The expected epoch of the message.");
 
 const SUBSCRIPTION: &[Key] = &[CHANNEL.required(), PARAMS, MULTIPLIER, SAMPLE];
 
@@ -57,7 +53,7 @@ pub(super) static CABLE_LOOP: Shape = Shape {
 
 static CABLE_RECEIVE: Shape = Shape {
     name: "cable_receive",
-    about: "Takes the first message that is as expected, of a subscription or bare.",
+    about: "Takes the first expected message, with or without a subscription.",
     keys: &[
         CHANNEL,
         PARAMS.needs("channel"),
@@ -87,7 +83,7 @@ static CABLE_RECEIVE_ALL: Shape = Shape {
         Key::new(
             "timeout",
             SECONDS,
-            "Seconds from one message to the next; 5 when left out.",
+            "Seconds from one message to the next. Default: 5.",
         ),
         MULTIPLIER,
         SAMPLE,
@@ -96,7 +92,7 @@ static CABLE_RECEIVE_ALL: Shape = Shape {
 };
 pub(super) static CABLE_MESSAGE: Shape = Shape {
     name: "cable_message",
-    about: "A message that has to come, of a subscription or bare.",
+    about: "An expected message, with or without a subscription.",
     keys: &[
         CHANNEL,
         PARAMS.needs("channel"),
@@ -128,7 +124,7 @@ static PERFORM: Shape = Shape {
         CHANNEL.required(),
         PARAMS,
         Key::new("action", Kind::Text, "The name of the action.").required(),
-        Key::new("data", Kind::Table(&Kind::Any), "What the action gets."),
+        Key::new("data", Kind::Table(&Kind::Any), "The data of the action."),
         MULTIPLIER,
         SAMPLE,
     ],

@@ -3,26 +3,30 @@
 use super::{EXPRESSION, SECONDS};
 use crate::document::{Key, Kind, Rule, Shape};
 
-pub(super) const MULTIPLIER: Key = Key::new("multiplier", EXPRESSION, "How often the step is taken.");
+pub(super) const MULTIPLIER: Key = Key::new("multiplier", EXPRESSION, "How often the step runs.");
 pub(super) const SAMPLE: Key = Key::new(
     "sample",
     EXPRESSION,
-    "How many clients take the step: those that come to it first.",
+    "The number of clients that run the step: the first ones to reach it.",
 );
-pub(super) const TIMES: Key = Key::new("multiplier", EXPRESSION, "How often this message has to come.");
+pub(super) const TIMES: Key = Key::new("multiplier", EXPRESSION, "How often this message is expected.");
 pub(super) const EXACT: Key = Key::new("data", Kind::Any, "The whole message, as text or JSON.");
 pub(super) const PARTIAL: Key = Key::new(
     "data>",
     Kind::Any,
-    "What the message has to have; maps may have more keys.",
+    "The expected part of the message; its maps may have more keys.",
 );
 pub(super) const ORDERED: Key = Key::new(
     "ordered",
     Kind::Boolean,
-    "Whether it has to be the first message that waits.",
+    "Whether this must be the first unread message.",
 );
 pub(super) const PRINT: Key = Key::new("print", Kind::Boolean, "Whether the message is printed.");
-pub(super) const TIMEOUT: Key = Key::new("timeout", SECONDS, "Seconds for the step; 5 when left out.");
+pub(super) const TIMEOUT: Key = Key::new(
+    "timeout",
+    SECONDS,
+    "The time limit of the step in seconds. Default: 5.",
+);
 pub(super) const ONE_PATTERN: &[Rule] = &[Rule::AtMostOne(&["data", "data>"])];
 
 /// A step, by the name that is its key.
@@ -32,7 +36,7 @@ pub(super) const fn step(name: &'static str, shape: &'static Shape) -> Key {
 
 pub(super) const fn repeated(step: &'static Kind) -> [Key; 2] {
     [
-        Key::new("multiplier", EXPRESSION, "How often the steps are taken.").required(),
+        Key::new("multiplier", EXPRESSION, "How often the steps run.").required(),
         Key::new("actions", Kind::List(step), "The steps to repeat.").required(),
     ]
 }
@@ -67,7 +71,7 @@ pub(super) static SEND: Shape = Shape {
         Key::new(
             "data",
             Kind::Any,
-            "What is sent: a text as it is, anything else as JSON.",
+            "The message: text as it is, any other value as JSON.",
         )
         .required(),
         MULTIPLIER,
@@ -77,7 +81,7 @@ pub(super) static SEND: Shape = Shape {
 };
 static RECEIVE: Shape = Shape {
     name: "receive",
-    about: "Takes the first message that is as expected; others stay for later steps.",
+    about: "Takes the first expected message; other messages stay for later steps.",
     keys: &[EXACT, PARTIAL, ORDERED, PRINT, TIMEOUT, MULTIPLIER, SAMPLE],
     rules: ONE_PATTERN,
 };
@@ -89,7 +93,7 @@ static RECEIVE_ALL: Shape = Shape {
         Key::new(
             "timeout",
             SECONDS,
-            "Seconds from one message to the next; 5 when left out.",
+            "Seconds from one message to the next. Default: 5.",
         ),
         MULTIPLIER,
         SAMPLE,
@@ -98,7 +102,7 @@ static RECEIVE_ALL: Shape = Shape {
 };
 pub(super) static MESSAGE: Shape = Shape {
     name: "message",
-    about: "A message that has to come.",
+    about: "An expected message.",
     keys: &[EXACT, PARTIAL, TIMES],
     rules: ONE_PATTERN,
 };
@@ -109,7 +113,7 @@ pub(super) static WAIT_ALL: Shape = Shape {
         MULTIPLIER,
         Key::refused(
             "sample",
-            "wait_all waits for all clients, so there is no sample of them",
+            "wait_all waits for all clients, so it cannot have a sample",
         ),
     ],
     rules: &[],
@@ -119,11 +123,7 @@ pub(super) static SLEEP: Shape = Shape {
     about: "Waits, and goes on listening.",
     keys: &[
         Key::new("time", SECONDS, "Seconds.").required(),
-        Key::new(
-            "shift",
-            SECONDS,
-            "By how many seconds it may be more or less, at random.",
-        ),
+        Key::new("shift", SECONDS, "The random variation in seconds, up or down."),
         MULTIPLIER,
         SAMPLE,
     ],

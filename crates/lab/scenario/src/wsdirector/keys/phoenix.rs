@@ -59,7 +59,7 @@ static PHOENIX_SEND: Shape = Shape {
 };
 static PHOENIX_RECEIVE: Shape = Shape {
     name: "phoenix_receive",
-    about: "Takes the first message that is as expected, of a topic or bare.",
+    about: "Takes the first expected message, with or without a topic.",
     keys: &[
         TOPIC.needs("event"),
         EVENT.needs("topic"),
@@ -86,7 +86,7 @@ static PHOENIX_RECEIVE_ALL: Shape = Shape {
         Key::new(
             "timeout",
             SECONDS,
-            "Seconds from one message to the next; 5 when left out.",
+            "Seconds from one message to the next. Default: 5.",
         ),
         MULTIPLIER,
         SAMPLE,
@@ -96,7 +96,7 @@ static PHOENIX_RECEIVE_ALL: Shape = Shape {
 
 pub(super) static PHOENIX_MESSAGE: Shape = Shape {
     name: "phoenix_message",
-    about: "A message that has to come, of a topic or bare.",
+    about: "An expected message, with or without a topic.",
     keys: &[TOPIC.needs("event"), EVENT.needs("topic"), EXACT, PARTIAL, TIMES],
     rules: ONE_PATTERN,
 };

@@ -42,7 +42,7 @@ impl Channel {
     /// Performs an action. Returns the instant right before the write.
     ///
     /// # Errors
-    /// When the data is no object, or the connection is over.
+    /// When the data is not an object, or the connection is over.
     pub(super) fn send<'js>(
         &self,
         ctx: &Ctx<'js>,

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{arguments::Text, host::Host, modules::k6::is_truthy, or_null::OrNull};
 
-/// A session with what its script wants of it.
+/// A session with its script's options.
 #[derive(Clone, Trace, JsLifetime)]
 #[rquickjs::class]
 pub(super) struct Client {
@@ -21,7 +21,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// What a later session needs of this one.
+    /// The data for resuming this session later.
     pub(super) fn resumption(&self) -> Option<Resumption> {
         self.shared.session.resumption()
     }
@@ -53,7 +53,7 @@ impl Client {
         )
     }
 
-    /// Says Close and waits for the server's.
+    /// Sends Close and waits for the server's Close.
     fn disconnect(&self, ctx: Ctx<'_>) -> Result<()> {
         let outcome = Host::of(&ctx).park(&ctx, self.shared.session.disconnect());
         self.shared.meter.end();

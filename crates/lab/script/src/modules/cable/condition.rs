@@ -1,4 +1,4 @@
-//! Which message a script waits for.
+//! The condition for a message that a script waits for.
 
 use plimsoll_clients::cable::{
     Matcher,
@@ -102,9 +102,9 @@ impl<'js> Condition<'js> {
 
 /// A message that was found.
 pub(super) struct Found<'js> {
-    /// As the script gets it.
+    /// The message as the script gets it.
     pub(super) value: Value<'js>,
-    /// When it was read from the socket.
+    /// The time at which it was read from the socket.
     pub(super) at: std::time::Instant,
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Connected {
     pub(super) meter: Rc<Meter>,
 }
 
-/// Why there is none.
+/// The reason why there is no session.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ConnectFailure {
     #[error(transparent)]
@@ -43,7 +43,7 @@ pub(super) enum ConnectFailure {
     Cable(#[from] ConnectError),
     #[error(transparent)]
     Options(#[from] NetworkError),
-    #[error("timed out after {0:?} in the look-up of the name")]
+    #[error("timed out after {0:?} in the name lookup")]
     LookUpTimedOut(Duration),
 }
 
@@ -118,7 +118,7 @@ async fn attempt(
     Ok(Attempt::make(&upgrade, traffic).await)
 }
 
-/// What the request says: the script's headers, with its cookies, where it comes from, and which session it resumes.
+/// The headers of the request: the script's headers, its cookies, the origin, and the session to resume.
 fn upgrade(target: &Target, address: SocketAddr, options: &ConnectOptions) -> websocket::Options {
     let scheme = if target.is_secure() { "https" } else { "http" };
     let mut upgrade = websocket::Options::new(target.clone(), vec![address]);

@@ -19,7 +19,7 @@ pub(super) fn start<'js>(ctx: &Ctx<'js>, channel: &Channel, options: Option<Valu
         match name.as_str() {
             "timestampField" => field = value.get()?,
             "trend" => trend = Some(trend_of(ctx, &value)?),
-            _ => return Err(refuse(ctx, &format!("`{name}` is no option"))),
+            _ => return Err(refuse(ctx, &format!("`{name}` is not an option"))),
         }
     }
     let on_latency: OnLatency = match (&field, trend) {

@@ -8,7 +8,7 @@ use crate::inspect::inspect;
 /// A value as the text of a JSON object; nothing is an empty one.
 ///
 /// # Errors
-/// A TypeError when it is no object.
+/// A TypeError when it is not an object.
 pub(super) fn json_object<'js>(ctx: &Ctx<'js>, value: Option<Value<'js>>, what: &str) -> Result<String> {
     let Some(value) = value.filter(|value| !value.is_undefined() && !value.is_null()) else {
         return Ok("{}".to_owned());

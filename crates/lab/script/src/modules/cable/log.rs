@@ -4,7 +4,7 @@
 /// client can only be made quieter than the log as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LogLevel {
-    /// Nothing.
+    /// No lines.
     Silent,
     Error,
     Warn,

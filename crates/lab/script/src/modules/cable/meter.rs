@@ -17,10 +17,10 @@ use plimsoll_load::metrics::{
 
 use crate::host::Host;
 
-/// Records the samples of one client. Dropping it records what is left, and how long the session lasted.
+/// Records the samples of one client. Dropping it records the rest and the duration of the session.
 pub(super) struct Meter {
     pub(super) recorder: Recorder,
-    /// Without the tags of the client: bytes are the virtual user's, as in k6.
+    /// The recorder without the tags of the client: bytes belong to the virtual user, as in k6.
     user: Recorder,
     websocket: WebSocket,
     data: Data,
@@ -35,7 +35,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// For a client that began to connect at `started`.
+    /// A meter for a client that began to connect at `started`.
     pub(super) fn new(
         host: &Host,
         recorder: Recorder,
@@ -72,7 +72,7 @@ impl Meter {
         }
     }
 
-    /// Records what has happened since the last call.
+    /// Records the events since the last call.
     pub(super) fn record(&self) {
         self.record_bytes();
         let Some(totals) = self.session.borrow().as_ref().map(Session::totals) else {

@@ -1,4 +1,4 @@
-//! What a script may say when it connects.
+//! The options of a script's connection.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -12,17 +12,17 @@ use crate::{arguments::utf8, inspect::inspect};
 
 /// The options of `cable.connect`. An unknown one is an error, as in k6's extension; upper and lower case are equal.
 pub(super) struct ConnectOptions {
-    /// The `Cookie` header; empty for none. Takes the place of one among the headers.
+    /// The `Cookie` header; empty for none. It replaces a `Cookie` among the headers.
     pub(super) cookies: String,
     /// Header lines of the upgrade.
     pub(super) headers: BTreeMap<String, String>,
     /// Tags of all samples of the client.
     pub(super) tags: BTreeMap<String, String>,
-    /// From before the look-up of the name until the welcome. Default 60 s, also for 0.
+    /// The time limit from the name lookup until the welcome. Default 60 s, also for 0.
     pub(super) handshake_timeout: Duration,
-    /// How long subscribing and receiving wait. Default 1 s, also for 0.
+    /// The time limit of subscribing and receiving. Default 1 s, also for 0.
     pub(super) receive_timeout: Duration,
-    /// Which lines of this client go to the log.
+    /// The level of this client's log lines.
     pub(super) log: LogLevel,
     /// Whether failures to connect and to subscribe are exceptions.
     pub(super) throws: bool,
@@ -32,7 +32,7 @@ pub(super) struct ConnectOptions {
     protocol: Option<Dialect>,
     /// Whether to resume the session of an earlier client. Only the extended protocol supports this.
     resumes: bool,
-    /// What that session has left.
+    /// The data of the session to resume; `None` for a new session.
     pub(super) resumption: Option<Resumption>,
 }
 
@@ -86,8 +86,8 @@ impl ConnectOptions {
         Ok(read)
     }
 
-    /// What is offered to the server: the protocol that the script names, or else the base protocol, to resume a
-    /// session the extended one, in the codec.
+    /// The offered protocol: the one that the script names, or else the base protocol, or to resume a session the
+    /// extended one, in the codec.
     pub(super) fn dialect(&self) -> Dialect {
         self.protocol.unwrap_or(Dialect {
             encoding: self.codec.unwrap_or_default(),
@@ -95,7 +95,7 @@ impl ConnectOptions {
         })
     }
 
-    /// Options that cannot be together; the error says what to write instead.
+    /// Checks that the options fit together. The error says what to write instead.
     fn check_dialect(&self) -> std::result::Result<(), String> {
         let Dialect {
             encoding,
@@ -114,13 +114,13 @@ impl ConnectOptions {
         match self.dialect().subprotocol() {
             Some(_) => Ok(()),
             None => Err(format!(
-                "the option resume of cable.connect() needs the extended protocol, which is not built for the codec \
-                 {encoding}; expected the codec json or msgpack"
+                "the option resume of cable.connect() needs the extended protocol, which the codec {encoding} does \
+                 not support; expected the codec json or msgpack"
             )),
         }
     }
 
-    /// Sets one; the error says what was expected.
+    /// Sets one option. The error names the expected value.
     fn set(&mut self, key: &str, value: &Value<'_>) -> std::result::Result<(), String> {
         match key.to_ascii_lowercase().as_str() {
             "cookies" => self.cookies = text(value)?,
@@ -172,7 +172,7 @@ fn text(value: &Value<'_>) -> std::result::Result<String, String> {
 }
 
 fn texts(value: &Value<'_>) -> std::result::Result<BTreeMap<String, String>, String> {
-    let expected = || "an object of texts, for example { name: 'value' }".to_owned();
+    let expected = || "an object of strings, for example { name: 'value' }".to_owned();
     let object = value.as_object().ok_or_else(expected)?;
     let entries = object.props::<String, Value<'_>>().map(|entry| {
         let (name, value) = entry.map_err(|_| expected())?;

@@ -1,4 +1,4 @@
-//! What a client and its channels share.
+//! The common data of a client and its channels.
 
 use std::{cell::Cell, rc::Rc, time::Duration};
 
@@ -7,7 +7,7 @@ use rquickjs::{Ctx, Exception, Result};
 
 use super::{log::LogLevel, meter::Meter, observers::Observers};
 
-/// What a client and its channels have in common.
+/// The common data of a client and its channels.
 pub(super) struct Shared {
     pub(super) session: Session,
     pub(super) meter: Rc<Meter>,
@@ -23,8 +23,8 @@ impl Shared {
     pub(super) fn warn_of_stall(&self) {
         if self.session.totals().n_stalls > 0 && !self.has_warned_of_stall.replace(true) {
             self.log.warn(
-                "the socket was not read for a while, because 2,048 messages of a channel waited for the script; \
-                 receive() them, or call channel.ignoreReads() or channel.countOnly()",
+                "the client stopped reading the socket for a while because 2,048 messages of a channel waited for \
+                 the script; receive() them, or call channel.ignoreReads() or channel.countOnly()",
             );
         }
     }

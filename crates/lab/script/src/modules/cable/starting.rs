@@ -33,7 +33,7 @@ pub(super) fn start(host: &Host, connected: Connected, options: &ConnectOptions)
     }
 }
 
-/// What a client does while the script waits. Dropped with the iteration, which closes the socket.
+/// Reads messages while the script waits. Dropped with the iteration, which closes the socket.
 async fn read(mut reader: Reader, meter: Rc<Meter>, log: LogLevel) {
     let meter = EndsWithReading(meter);
     loop {

@@ -23,7 +23,7 @@ pub(super) struct Subscription {
 /// Asks for a subscription.
 ///
 /// # Errors
-/// When the parameters are no object; with `throw`, also when the connection is over.
+/// When the parameters are not an object; with `throw`, also when the connection is over.
 pub(super) fn ask<'js>(
     ctx: &Ctx<'js>,
     shared: &Rc<Shared>,
@@ -38,7 +38,7 @@ pub(super) fn ask<'js>(
         .channel(&identifier)
         .is_some_and(|channel| channel.is_confirmed())
     {
-        shared.log.warn(&format!("{identifier} is subscribed already"));
+        shared.log.warn(&format!("{identifier} is already subscribed"));
     }
     let asked = Host::of(ctx).wait(ctx, shared.session.subscribe(&identifier))?;
     let channel = match asked {

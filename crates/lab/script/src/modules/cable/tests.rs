@@ -128,7 +128,7 @@ async fn wrong_options_are_named() {
         ),
         ("{ receiveTimeoutMs: 1.5 }", "is 1.5; expected a whole number"),
         ("{ handshakeTimeoutS: -1 }", "is -1; expected a whole number"),
-        ("{ headers: { a: 1 } }", "expected an object of texts"),
+        ("{ headers: { a: 1 } }", "expected an object of strings"),
         ("{ codec: 'x' }", "expected json, msgpack or protobuf"),
         ("{ codec: 'mesgpack' }", "did you mean \\`msgpack\\`?"),
         (
@@ -334,7 +334,7 @@ async fn a_storm_is_counted_outside_of_the_script() {
          channel.perform('storm', { n: 5000 });
          while (channel.received < 5000) sleep(0.01);
          ok('bad', throws(() => channel.countOnly({ trend })).includes('one of two options is missing'));
-         ok('unknown', throws(() => channel.countOnly({ x: 1 })).includes('`x` is no option'));",
+         ok('unknown', throws(() => channel.countOnly({ x: 1 })).includes('`x` is not an option'));",
         &[
             "ws_sessions=1",
             "ws_connecting=#1",

@@ -5,13 +5,13 @@ use hmac::Hmac;
 
 /// A digest.
 pub(super) struct Algorithm {
-    /// As scripts write it.
+    /// The name in scripts.
     pub(super) name: &'static str,
     hash: fn() -> Box<dyn DynDigest>,
     hmac: fn(&[u8]) -> Box<dyn Mac>,
 }
 
-/// All of them.
+/// All algorithms.
 pub(super) const ALGORITHMS: &[Algorithm] = &[
     Algorithm::new::<md4::Md4>("md4", |key| mac::<Hmac<md4::Md4>>(key)),
     Algorithm::new::<md5::Md5>("md5", |key| mac::<Hmac<md5::Md5>>(key)),
@@ -24,7 +24,7 @@ pub(super) const ALGORITHMS: &[Algorithm] = &[
     Algorithm::new::<ripemd::Ripemd160>("ripemd160", |key| mac::<Hmac<ripemd::Ripemd160>>(key)),
 ];
 
-/// A digest or an HMAC under way.
+/// A digest or an HMAC in progress.
 pub(super) enum Running {
     Hash(Box<dyn DynDigest>),
     Hmac(Box<dyn Mac>),

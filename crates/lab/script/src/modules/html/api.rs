@@ -1,4 +1,4 @@
-//! What `k6/html` has, compared with k6.
+//! The API of `k6/html`, compared with k6.
 
 use crate::modules::module::{Api, K6, differs, same};
 
@@ -19,7 +19,7 @@ pub(super) const API: &[Api] = &[
     same("Selection.filter"),
     differs(
         "Selection.find",
-        "a selector that cannot be understood is an error, as are `:matches()` and `[a!=b]`; k6 finds nothing",
+        "an unsupported selector is an error, as are `:matches()` and `[a!=b]`; k6 finds nothing",
     ),
     same("Selection.first"),
     same("Selection.get"),
@@ -28,12 +28,12 @@ pub(super) const API: &[Api] = &[
         "Selection.html",
         "written as browsers write it; k6 also escapes quotes, and leaves U+00A0 as it is",
     ),
-    differs("Selection.index", "finds elements, too, for which k6 says -1"),
+    differs("Selection.index", "finds elements, too, for which k6 returns -1"),
     same("Selection.is"),
     same("Selection.last"),
     differs(
         "Selection.map",
-        "the array has what the function returned; k6 makes texts of it",
+        "the array has the values that the function returned; k6 converts them to strings",
     ),
     same("Selection.next"),
     same("Selection.nextAll"),
@@ -47,21 +47,22 @@ pub(super) const API: &[Api] = &[
     same("Selection.prevUntil"),
     differs(
         "Selection.serialize",
-        "in the order of the page; a <select> of which nothing is chosen sends its first option, as browsers do",
+        "in the order of the page; a <select> without a chosen option sends its first option, as browsers do",
     ),
     differs(
         "Selection.serializeArray",
-        "what browsers send: also ticked boxes, and nothing of what is disabled",
+        "the values that browsers send: with ticked boxes, without disabled elements",
     ),
     differs("Selection.serializeObject", "as serializeArray"),
     same("Selection.siblings"),
     same("Selection.size"),
-    differs("Selection.slice", "bounds beyond the end are the end; k6 fails"),
+    differs("Selection.slice", "bounds beyond the end mean the end; k6 fails"),
     same("Selection.text"),
     same("Selection.toArray"),
     differs(
         "Selection.val",
-        "what browsers send: of a <select> its first option when none is chosen, and texts of options without further spaces",
+        "the value that browsers send: for a <select> without a chosen option its first option, and option texts \
+         without further spaces",
     ),
     differs("Element.attributes", "objects as of getAttributeNode"),
     same("Element.childElementCount"),
@@ -71,7 +72,7 @@ pub(super) const API: &[Api] = &[
     same("Element.className"),
     differs(
         "Element.contains",
-        "also of elements that were found in different ways, for which k6 says false",
+        "also for elements that were found in different ways, for which k6 returns false",
     ),
     same("Element.firstChild"),
     same("Element.firstElementChild"),

@@ -1,4 +1,4 @@
-//! What a script gives to choose nodes: a selector, other nodes, or a function.
+//! A script's argument that chooses nodes: a selector, other nodes, or a function.
 
 use std::{collections::HashSet, rc::Rc};
 
@@ -16,9 +16,9 @@ use crate::{host::Host, modules::k6};
 
 pub(super) enum Criterion<'js> {
     Selector(Matcher),
-    /// These; none when they are of another page.
+    /// These nodes; empty when they are of another page.
     Nodes(HashSet<NodeId>),
-    /// Of the index and the node.
+    /// A function of the index and the node.
     Function(Function<'js>),
 }
 
@@ -92,7 +92,7 @@ impl<'js> Criterion<'js> {
         Ok(nodes.then(chosen))
     }
 
-    /// Those of `nodes` for which it holds, or does not.
+    /// The nodes for which it holds, or does not hold.
     pub(super) fn choose(&self, ctx: &Ctx<'js>, nodes: &Nodes, wanted: bool) -> Result<Vec<NodeId>> {
         let mut chosen = Vec::new();
         for (index, &id) in nodes.ids.iter().enumerate() {

@@ -56,7 +56,7 @@ impl Element {
 
 #[rquickjs::methods(rename_all = "camelCase")]
 impl Element {
-    /// In lower case, for other nodes `#text` and the like.
+    /// The name in lower case; `#text` and the like for other nodes.
     fn node_name(&self) -> String {
         let name = self.node().node_name().map(|name| name.to_string());
         name.unwrap_or_else(|| {
@@ -127,7 +127,7 @@ impl Element {
         !self.node().attrs().is_empty()
     }
 
-    /// By their names.
+    /// The attributes by their names.
     fn attributes<'js>(&self, ctx: Ctx<'js>) -> Result<Object<'js>> {
         let attributes = Object::new(ctx.clone())?;
         for attribute in self.node().attrs() {
@@ -241,7 +241,7 @@ impl Element {
         self.query_selector_all(ctx, Text(name))
     }
 
-    /// With all of the classes in `names`.
+    /// The elements with all classes in `names`.
     fn get_elements_by_class_name(&self, ctx: Ctx<'_>, Text(names): Text) -> Result<Vec<Element>> {
         let mut found = self.descendants(&ctx, "[class]")?;
         found.retain(|&id| {

@@ -1,4 +1,4 @@
-//! What a page would send: the fields of its forms and the addresses of its links (HTML, 4.10.22).
+//! The data that a page would send: the fields of its forms and the addresses of its links (HTML, 4.10.22).
 
 use dom_query::NodeRef;
 
@@ -14,7 +14,7 @@ const CONTROLS: &str = "input, select, textarea, keygen";
 /// A form that is filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FormSubmission {
-    /// In upper case; `GET` when the form does not say.
+    /// The method in upper case; `GET` by default.
     pub(crate) method: String,
     /// The form's action as written, relative to the page. Empty when the form has no action; the form is then sent to
     /// the page's own address.
@@ -112,7 +112,7 @@ fn controls_of(node: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
     controls.map(move |id| NodeRef::new(id, node.tree))
 }
 
-/// Of those that are sent at all.
+/// The fields of the controls that are sent.
 fn of_controls<'a>(controls: impl IntoIterator<Item = NodeRef<'a>>) -> Vec<(String, ControlValue)> {
     controls.into_iter().filter_map(field).collect()
 }

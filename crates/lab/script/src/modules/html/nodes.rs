@@ -6,7 +6,7 @@ use dom_query::{Matcher, NodeId, NodeRef};
 
 use super::page::Page;
 
-/// How often `end()` can go back. A loop of `next()` must not remember all its steps.
+/// The largest number of steps that `end()` can go back. A loop of `next()` must not remember all its steps.
 const MAX_HISTORY: usize = 16;
 
 /// Some nodes of one page, each once.
@@ -14,7 +14,7 @@ const MAX_HISTORY: usize = 16;
 pub(super) struct Nodes {
     pub(super) page: Rc<Page>,
     pub(super) ids: Rc<[NodeId]>,
-    /// What this came from, the latest last.
+    /// The earlier selections, the latest last.
     history: Vec<Rc<[NodeId]>>,
 }
 
@@ -46,7 +46,7 @@ impl Nodes {
         }
     }
 
-    /// What these came from; nothing when that is unknown.
+    /// The selection from which this one was made; empty when it is unknown.
     pub(super) fn back(&self) -> Self {
         let mut history = self.history.clone();
         Self {
@@ -105,7 +105,7 @@ pub(super) fn has_matching(node: NodeRef<'_>, matcher: &Matcher) -> bool {
         .exists()
 }
 
-/// How nodes relate to one; nearest first.
+/// The relation of nodes to one node; nearest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Relation {
     Children,
@@ -117,7 +117,7 @@ pub(super) enum Relation {
     NextAll,
     Prev,
     PrevAll,
-    /// In the order of the page.
+    /// The siblings, in the order of the page.
     Siblings,
 }
 

@@ -20,21 +20,22 @@ const MAX_OPEN: usize = 1_024;
 /// Nodes of a page. Formatting that is never closed is repeated in each paragraph: nodes can be many more than bytes.
 const MAX_NODES: usize = 1 << 18;
 
-/// How much is read before the bounds are looked at; no more than some hundred tags.
+/// The number of bytes between checks of the bounds: at most some hundred tags.
 const PIECE_BYTES: usize = 1_024;
 
 /// Why a text is not read as a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PageError {
-    #[error("the page nests elements too deeply: more than {MAX_OPEN} are open at once; is it HTML at all?")]
+    #[error("the page nests elements too deeply: more than {MAX_OPEN} are open at once; is it really HTML?")]
     TooDeep,
     #[error(
-        "the page is too large: more than {MAX_NODES} elements and texts; use res.body with a regular expression"
+        "the page is too large: more than {MAX_NODES} elements and texts; search res.body with a regular expression \
+         instead"
     )]
     TooLarge,
 }
 
-/// What a node of a page takes beside its text: the tree's own part and the names of attributes.
+/// The memory of a page's node without its text: the tree's part and the names of attributes.
 const NODE_BYTES: usize = 200;
 
 /// A page that was read.
@@ -60,7 +61,7 @@ impl Deref for Page {
     }
 }
 
-/// About how much memory a page takes whose source has so many bytes.
+/// The approximate memory of a page whose source has this number of bytes.
 pub(super) fn size_of(document: &Document, n_source_bytes: usize) -> usize {
     document.tree.len() * NODE_BYTES + n_source_bytes
 }
@@ -120,8 +121,8 @@ pub(super) fn pieces(mut text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What is in a `<template>` is no child of it in the DOM, but is in k6; scripts look into the templates of Turbo
-/// streams.
+/// Moves the content of each `<template>` into the element. It is not a child in the DOM, but it is in k6, and
+/// scripts look into the templates of Turbo streams.
 fn unfold_templates(page: &Document) {
     let mut unsearched = vec![page.root().id];
     while let Some(root) = unsearched.pop() {
@@ -139,7 +140,7 @@ fn unfold_templates(page: &Document) {
     }
 }
 
-/// Counts what the parser has open.
+/// Counts the open elements of the parser.
 struct Count(Cell<usize>);
 
 impl Tracer for Count {

@@ -8,11 +8,11 @@ const MAX_BYTES: usize = 1_024;
 /// The deepest nesting of pseudo-classes such as `:not(:has(…))`.
 const MAX_NESTING: usize = 16;
 
-/// Why a text is no selector.
+/// Why a text is not a selector.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SelectorError {
     #[error(
-        "the selector `{0}` cannot be understood; expected CSS, for example `form#login input[name=token]` or \
+        "the selector `{0}` is not supported CSS; expected something like `form#login input[name=token]` or \
          `a:contains(\"Next\")`"
     )]
     Syntax(String),
@@ -104,7 +104,7 @@ fn without_shorthands(selector: &str) -> String {
     result
 }
 
-/// How many parentheses are open at most.
+/// The largest nesting of parentheses.
 fn nesting(selector: &str) -> usize {
     let mut open = 0_usize;
     let depths = selector.bytes().map(|byte| {

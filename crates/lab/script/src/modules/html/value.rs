@@ -1,4 +1,4 @@
-//! What controls of forms, options and `data-` attributes hold.
+//! The values of form controls, options and `data-` attributes.
 
 use dom_query::NodeRef;
 use rquickjs::{Ctx, IntoJs as _, Result, Value};
@@ -6,7 +6,7 @@ use rquickjs::{Ctx, IntoJs as _, Result, Value};
 use super::nodes::matching;
 use super::selector;
 
-/// What a control would send.
+/// The value that a control would send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ControlValue {
     One(String),
@@ -45,7 +45,7 @@ pub(super) fn of_control(node: NodeRef<'_>) -> Option<ControlValue> {
     }
 }
 
-/// What an input without a value has for one.
+/// The value of an input without a value.
 pub(super) fn missing(input: NodeRef<'_>) -> &'static str {
     match input.attr_or("type", "").to_ascii_lowercase().as_str() {
         "checkbox" | "radio" => "on",
@@ -61,7 +61,7 @@ fn of_option(option: NodeRef<'_>) -> String {
     text.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A list of one choice sends its first option when none is chosen, as in browsers.
+/// The value of a select. A list of one choice sends its first option when none is chosen, as in browsers.
 fn of_select(select: NodeRef<'_>) -> Option<ControlValue> {
     let chosen = |selector: &str| -> Vec<String> {
         let options = selector::parse(selector).map(|matcher| matching(select, &matcher));

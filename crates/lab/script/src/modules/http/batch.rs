@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{arguments::items, host::Host};
 
-/// How many requests one batch may have; each holds its arguments and its response.
+/// The largest number of requests in one batch; each holds its arguments and its response.
 const MAX_REQUESTS: usize = 10_000;
 
 type Entry<'js> = (String, Value<'js>);
@@ -79,7 +79,7 @@ fn entries<'js>(ctx: &Ctx<'js>, requests: &Value<'js>) -> Result<Vec<Entry<'js>>
     };
     if entries.len() > MAX_REQUESTS {
         let text = format!(
-            "http.batch() was given {} requests; at most {MAX_REQUESTS} fit",
+            "http.batch() was given {} requests; expected at most {MAX_REQUESTS}",
             entries.len()
         );
         return Err(Exception::throw_range(ctx, &text));
@@ -138,14 +138,14 @@ fn answer<'js>(
     }
 }
 
-/// How many requests are under way at the same time: in all, and to one host.
+/// The limits of concurrent requests: in total, and to one host.
 struct Limits {
     all: Semaphore,
     hosts: HashMap<(String, Option<u16>), Semaphore>,
 }
 
 impl Limits {
-    /// Zero is no limit.
+    /// Limits for `n` requests in total and `n_per_host` to one host. Zero is no limit.
     fn new<'a>(n: usize, n_per_host: usize, calls: impl Iterator<Item = &'a Call>) -> Self {
         let permits = |n: usize| if n == 0 { MAX_REQUESTS } else { n.min(MAX_REQUESTS) };
         let hosts = calls.map(|call| (Self::host(call), Semaphore::new(permits(n_per_host))));

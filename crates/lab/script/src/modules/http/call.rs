@@ -1,4 +1,4 @@
-//! What a script asks for: the arguments of `http.request` and its kin.
+//! The call of a script: the arguments of `http.request` and similar functions.
 
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
@@ -11,14 +11,14 @@ mod reading;
 /// k6's error number for an invalid URL.
 pub(super) const INVALID_URL: u16 = 1020;
 
-/// One request, and what is done with its answer.
+/// One request, and the use of its answer.
 pub(super) struct Call {
     pub(super) request: Request,
     /// The URL as the script has it.
     pub(super) url: String,
-    /// The same without a password: what tags and logs say.
+    /// The URL without a password, for tags and logs.
     pub(super) shown_url: String,
-    /// What the tags `name` and `url` say instead.
+    /// The value of the tags `name` and `url`; `None` for the URL.
     pub(super) name: Option<String>,
     pub(super) tags: BTreeMap<String, String>,
     pub(super) jar: Option<Rc<RefCell<CookieJar>>>,
@@ -32,7 +32,7 @@ pub(super) struct Call {
     pub(super) has_own_limit: bool,
 }
 
-/// What `Response.body` is.
+/// The type of `Response.body`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BodyType {
     Text,
@@ -42,14 +42,14 @@ pub(super) enum BodyType {
 
 /// A call that cannot be made. It fails like one that could not connect.
 pub(super) struct Unusable {
-    /// As the script made it, but for the URL of its request.
+    /// The call of the script, without the URL of its request.
     pub(super) call: Call,
     pub(super) problem: Problem,
 }
 
 /// Why a URL cannot be requested.
 pub(super) struct Problem {
-    /// What scripts see.
+    /// The message that scripts see.
     pub(super) text: String,
     /// k6's number.
     pub(super) code: u16,

@@ -1,4 +1,4 @@
-//! `CookieJar`: the cookies of a virtual user, or some of its own making.
+//! `CookieJar`: the cookies of a virtual user, or a jar that the script created.
 
 use std::{cell::RefCell, rc::Rc, time::SystemTime};
 
@@ -92,8 +92,9 @@ fn take_options<'js>(ctx: &Ctx<'js>, cookie: &mut Cookie, options: &Object<'js>)
             "http_only" => cookie.http_only = is_truthy(&value),
             "expires" if !text.is_empty() => {
                 let date = parse_date(&text).ok_or_else(|| {
-                    let text =
-                        format!("{text:?} is no date; expected one such as Mon, 02 Jan 2026 15:04:05 GMT");
+                    let text = format!(
+                        "{text:?} is not a date; expected something like Mon, 02 Jan 2026 15:04:05 GMT"
+                    );
                     Exception::throw_type(ctx, &text)
                 })?;
                 cookie.expires = Some(date);
@@ -107,7 +108,7 @@ fn take_options<'js>(ctx: &Ctx<'js>, cookie: &mut Cookie, options: &Object<'js>)
 fn parse(ctx: &Ctx<'_>, url: &str) -> Result<Url> {
     Url::parse(url).map_err(|error| {
         let url = plimsoll_redacted::url(url);
-        let text = format!("invalid URL {url:?}: {error}; expected one such as https://example.com/path");
+        let text = format!("invalid URL {url:?}: {error}; expected something like https://example.com/path");
         Exception::throw_type(ctx, &text)
     })
 }

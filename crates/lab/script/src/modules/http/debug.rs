@@ -6,7 +6,7 @@ use plimsoll_clients::http::{Exchange, Request};
 
 use crate::program::Program;
 
-/// How much is shown.
+/// The detail of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Debug {
     /// Heads.
@@ -16,7 +16,7 @@ pub(super) enum Debug {
 }
 
 impl Debug {
-    /// What the option `httpDebug` says.
+    /// The value of the option `httpDebug`.
     pub(super) fn of(program: &Program) -> Option<Self> {
         match program.option("httpDebug")?.as_str()? {
             "" | "false" => None,

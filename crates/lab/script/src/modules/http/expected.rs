@@ -1,4 +1,4 @@
-//! Which answers count as successful: `http.expectedStatuses` and `http.setResponseCallback`.
+//! The answers that count as successful: `http.expectedStatuses` and `http.setResponseCallback`.
 
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ impl Expected {
     }
 }
 
-/// What `http.expectedStatuses` returns.
+/// The result of `http.expectedStatuses`.
 #[derive(Trace, JsLifetime)]
 #[rquickjs::class]
 pub(super) struct ExpectedStatuses {

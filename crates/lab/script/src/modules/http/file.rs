@@ -6,14 +6,14 @@ use rquickjs::{Class, Ctx, Exception, JsLifetime, Result, Value, class::Trace, f
 
 use crate::bytes;
 
-/// k6's type of files that have none.
+/// k6's type of files without a type.
 const DEFAULT_TYPE: &str = "application/octet-stream";
 
-/// What `http.file` returns.
+/// The result of `http.file`.
 #[derive(Trace, JsLifetime)]
 #[rquickjs::class]
 pub(super) struct FileData<'js> {
-    /// As the script gave it: a text or bytes.
+    /// The data as the script gave it: a text or bytes.
     #[qjs(get, enumerable)]
     pub(super) data: Value<'js>,
     #[qjs(skip_trace)]

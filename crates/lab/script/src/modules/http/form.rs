@@ -81,7 +81,7 @@ fn field<'js>(ctx: &Ctx<'js>, name: &str, value: Value<'js>) -> Result<String> {
     }
     if value.is_object() {
         tracing::warn!(
-            "the form field `{name}` is an object, which a form cannot carry: an empty text was sent"
+            "the form field `{name}` is an object, which a form cannot contain; an empty value was sent"
         );
         return Ok(String::new());
     }

@@ -85,7 +85,7 @@ impl JsonPath {
         }
     }
 
-    /// What it leads to.
+    /// The value at the path.
     pub(super) fn find<'js>(&self, ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<Value<'js>>> {
         find(ctx, value, &self.0)
     }
@@ -137,7 +137,7 @@ fn step(text: &str) -> std::result::Result<(Step, &str), &'static str> {
     Ok((step, &text[end..]))
 }
 
-/// Where the first such character is that is in no quotes and in no parentheses of the text itself.
+/// The position of the first such character outside of quotes and parentheses.
 fn find_outside(text: &str, is_wanted: impl Fn(char) -> bool) -> Option<usize> {
     let (mut depth, mut is_quoted) = (0_usize, false);
     let mut chars = text.char_indices();
@@ -219,7 +219,7 @@ fn find<'js>(ctx: &Ctx<'js>, value: &Value<'js>, steps: &[Step]) -> Result<Optio
     }
 }
 
-/// What the rest of a path leads to from each element.
+/// The values at the rest of a path, for each element.
 fn each<'js>(
     ctx: &Ctx<'js>,
     array: &Array<'js>,

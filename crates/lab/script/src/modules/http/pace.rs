@@ -1,11 +1,11 @@
-//! When requests may start (k6's `rps`).
+//! The start times of requests (k6's `rps`).
 
 use std::{
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-/// Lets requests start one after the other, at most so many per second; shared by all workers.
+/// Spaces the starts of requests to a limit per second; all workers share it.
 #[derive(Debug)]
 pub(crate) struct Pace {
     period: Duration,
@@ -22,7 +22,7 @@ impl Pace {
         })
     }
 
-    /// When the request that asks now may start.
+    /// The start time of the request that asks now.
     pub(super) fn reserve(&self, now: Instant) -> Instant {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         let start = next.map_or(now, |next| next.max(now));

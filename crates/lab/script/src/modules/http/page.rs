@@ -8,7 +8,7 @@ use rquickjs::{
 use super::send;
 use crate::modules::html::{self, Selection, SelectorError};
 
-/// What `Response.html(selector)` gives; the whole page without a selector.
+/// The result of `Response.html(selector)`; the whole page without a selector.
 pub(super) fn find<'js>(
     ctx: &Ctx<'js>,
     page: Value<'js>,
@@ -62,7 +62,7 @@ pub(super) fn submit_form<'js>(
     send::blocking(ctx, "GET", &url.as_str().into_js(ctx)?, None, params.as_ref())
 }
 
-/// Gets what the link that the arguments `selector` and `params` say leads to.
+/// Follows the link that the arguments `selector` and `params` choose.
 pub(super) fn click_link<'js>(
     ctx: &Ctx<'js>,
     page: &Value<'js>,
@@ -96,7 +96,7 @@ fn text(arguments: Option<&Object<'_>>, name: &str, default: &str) -> Result<Str
 fn resolve(ctx: &Ctx<'_>, base: Option<Url>, address: &str) -> Result<Url> {
     let url = base.and_then(|base| base.join(address).ok());
     url.ok_or_else(|| {
-        let text = format!("the page leads to `{address}`, which is no address");
+        let text = format!("the page links to `{address}`, which is not a URL");
         Exception::throw_message(ctx, &text)
     })
 }

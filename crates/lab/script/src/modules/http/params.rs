@@ -149,7 +149,8 @@ fn authentication<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Authenticat
         "digest" => Ok(Authentication::Digest),
         "" | "basic" => Ok(Authentication::Basic),
         "ntlm" => {
-            let text = "`auth: 'ntlm'` is not built: NTLM needs withdrawn ciphers; use 'basic' or 'digest'";
+            let text = "`auth: 'ntlm'` is not supported because NTLM needs withdrawn ciphers; use 'basic' or \
+                'digest'";
             Err(Exception::throw_type(ctx, text))
         }
         _ => Err(unexpected(ctx, "auth", value, "'basic' or 'digest'")),

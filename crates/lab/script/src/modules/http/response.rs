@@ -1,4 +1,4 @@
-//! `Response`: what a script gets. Its parts are made when they are asked for: most scripts look at the status.
+//! `Response`: the response for a script. Its parts are made on access, because most scripts read only the status.
 
 use std::rc::Rc;
 
@@ -24,12 +24,12 @@ pub(super) struct Response<'js> {
     request: Option<Value<'js>>,
 }
 
-/// What the parts are made of.
+/// The data from which the parts are made.
 #[derive(Clone)]
 enum Facts {
     /// A request was made.
     Made(Rc<(Call, Exchange)>),
-    /// None could be made.
+    /// The request could not be made.
     Refused(Rc<Unusable>),
 }
 
@@ -45,7 +45,7 @@ impl Facts {
         self.exchange()?.outcome.as_ref().ok()
     }
 
-    /// What addresses in the body are relative to.
+    /// The base of relative addresses in the body.
     fn base(&self) -> Option<Url> {
         self.exchange().map(|exchange| exchange.url.clone())
     }
@@ -71,12 +71,12 @@ impl Facts {
 }
 
 impl Response<'_> {
-    /// Of a request that was made.
+    /// The response of a request that was made.
     pub(super) fn new(call: Call, exchange: Exchange) -> Self {
         Self::of(Facts::Made(Rc::new((call, exchange))))
     }
 
-    /// Of one that could not be made.
+    /// The response of a request that could not be made.
     pub(super) fn failed(unusable: Unusable) -> Self {
         Self::of(Facts::Refused(Rc::new(unusable)))
     }

@@ -9,16 +9,16 @@ use serde_json::Value;
 use super::pace::Pace;
 use crate::network::Network;
 
-/// How many unused connections to a host are kept where a batch may have any number, as Go's client has it.
+/// The number of unused connections to a host that are kept when a batch has no limit, as in Go's client.
 const IDLE_PER_HOST: usize = 2;
 
 /// One value serves all workers.
 #[derive(Debug)]
 pub(crate) struct RunSettings {
     pub(super) client: Arc<Settings>,
-    /// How many requests of a batch are under way at the same time; zero is no limit.
+    /// The number of concurrent requests of a batch; zero is no limit.
     pub(super) batch: usize,
-    /// How many of them to one host; zero is no limit.
+    /// The number of concurrent requests to one host; zero is no limit.
     pub(super) batch_per_host: usize,
     pub(super) pace: Option<Pace>,
 }

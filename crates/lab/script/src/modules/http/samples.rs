@@ -1,4 +1,4 @@
-//! What is recorded of an exchange.
+//! The samples of an exchange.
 
 use std::{borrow::Cow, time::Instant};
 
@@ -15,10 +15,10 @@ use crate::{program::Program, recorders::Recorders, tags};
 #[derive(Default)]
 pub(super) struct Samples(Recorders<Like>);
 
-/// A tag that tells what happened.
+/// A tag about the event.
 type Tag<'a> = (&'static str, Cow<'a, str>);
 
-/// What decides about the tags of a successful exchange without tags of its own.
+/// The values that decide about the tags of a successful exchange without its own tags.
 #[derive(PartialEq)]
 struct Like {
     url: String,
@@ -171,7 +171,7 @@ fn expectation_tag(expected: bool) -> Tag<'static> {
     ("expected_response", expected.to_string().into())
 }
 
-/// With the tags of the call, and those of the system that the run has.
+/// The recorder with the tags of the call, and with the system tags of the run.
 fn tagged(program: &Program, base: &Recorder, call: &Call, mut system: Vec<Tag<'_>>) -> Recorder {
     system.retain(|(name, _)| program.has_system_tag(name));
     let system = system.iter().map(|(name, value)| (*name, &**value));

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{events::Callback, host::Host, program::Program};
 
-/// What a script asks for, read where it asks.
+/// The request of a script, read at the call.
 struct Asked {
     host: Rc<Host>,
     session: Rc<Session>,
@@ -107,7 +107,7 @@ pub(super) fn promised<'js>(
     promise.into_js(ctx)
 }
 
-/// Gives a promise its response, or what was thrown instead.
+/// Settles a promise with its response, or with the thrown value.
 fn settle<'js>(
     ctx: &Ctx<'js>,
     resolve: &Function<'js>,
@@ -120,7 +120,7 @@ fn settle<'js>(
     }
 }
 
-/// All exchanges of a call, recorded; the last one.
+/// Performs and records all exchanges of a call, and returns the last one.
 pub(super) async fn perform(
     session: &Rc<Session>,
     program: &Program,

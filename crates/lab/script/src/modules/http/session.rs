@@ -1,4 +1,4 @@
-//! What one virtual user keeps between requests.
+//! The data of one virtual user that lasts between requests.
 
 use std::{
     cell::{Cell, OnceCell, RefCell},
@@ -18,7 +18,7 @@ pub(super) struct Session {
     client: OnceCell<Client>,
     /// The jar of requests that name no other.
     pub(super) jar: Rc<RefCell<CookieJar>>,
-    /// What `setResponseCallback` said; `None` when nothing is judged.
+    /// The value of `setResponseCallback`; `None` when nothing is judged.
     pub(super) expected: RefCell<Option<Rc<Expected>>>,
     pub(super) samples: Samples,
     pub(super) debug: OnceCell<Option<Debug>>,
@@ -45,12 +45,12 @@ impl Session {
             .map_err(|error| Exception::throw_internal(ctx, &error.to_string()))
     }
 
-    /// That of a context in which the module was built.
+    /// The session of a context in which the module was built.
     pub(super) fn of(ctx: &Ctx<'_>) -> Rc<Self> {
         Self::find(ctx).expect("the functions that ask were made by the module's building")
     }
 
-    /// That of a context, if the module was built there.
+    /// The session of a context, if the module was built there.
     pub(super) fn find(ctx: &Ctx<'_>) -> Option<Rc<Self>> {
         ctx.userdata::<OfContext>().map(|session| Rc::clone(&session.0))
     }
@@ -94,7 +94,7 @@ impl Session {
         Ok(self.client.get_or_init(client))
     }
 
-    /// The same, once a request was made.
+    /// The client, once a request was made.
     pub(super) fn made_client(&self) -> &Client {
         self.client.get().expect("a request is made with a client")
     }

@@ -13,13 +13,13 @@ use crate::{
 /// No blob can have more: the engine's heap has no room for it.
 const MAX_BYTES: usize = 1 << 30;
 
-/// Bytes and what they are.
+/// Bytes and their type.
 #[derive(Trace, JsLifetime)]
 #[rquickjs::class(frozen)]
 pub(super) struct Blob<'js> {
-    /// In the engine's heap, so that they count as the script's memory. No script gets hold of it.
+    /// The bytes, in the engine's heap, so that they count as the script's memory. Scripts cannot reach them.
     bytes: ArrayBuffer<'js>,
-    /// Where it begins and ends in them.
+    /// The beginning and the end of the blob in the bytes.
     start: usize,
     end: usize,
     kind: String,

@@ -1,4 +1,4 @@
-//! What a WebSocket tells the script, from its opening to its end: one event of the host after the other.
+//! The events of a WebSocket for the script, from its opening to its end: one event of the host after the other.
 
 use std::{rc::Rc, time::Instant};
 
@@ -33,7 +33,7 @@ pub(super) fn begin<'js>(ctx: &Ctx<'js>, host: &Host, socket: &Socket<'js>) -> R
     host.event_as(ctx, id, opening)
 }
 
-/// Waits for what happens next.
+/// Waits for the next event.
 fn go_on<'js>(ctx: &Ctx<'js>, id: EventId, socket: &Socket<'js>) -> Result<()> {
     let session = Rc::clone(&socket.borrow().session);
     let held = Persistent::save(ctx, socket.clone());
@@ -89,7 +89,7 @@ fn tell_all<'js>(ctx: &Ctx<'js>, socket: &Socket<'js>) -> Result<()> {
     })
 }
 
-/// Reports the oldest happening to the script; false when none waits.
+/// Reports the oldest event to the script; false when none waits.
 fn tell_one<'js>(ctx: &Ctx<'js>, socket: &Socket<'js>) -> Result<bool> {
     let this = socket.borrow();
     // What comes after the script's own close is not for it any more.
@@ -120,7 +120,7 @@ fn tell_one<'js>(ctx: &Ctx<'js>, socket: &Socket<'js>) -> Result<bool> {
     Ok(true)
 }
 
-/// What has happened, as the script gets it.
+/// An event as the script gets it.
 enum Told<'js> {
     Message(Value<'js>),
     Ping,

@@ -1,4 +1,4 @@
-//! Who is told of the events of a WebSocket.
+//! The listeners of a WebSocket's events.
 
 use std::cell::RefCell;
 
@@ -7,7 +7,7 @@ use rquickjs::{
     class::{Trace, Tracer},
 };
 
-/// What events there are.
+/// The kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsLifetime)]
 pub(super) enum Kind {
     Open,
@@ -69,7 +69,7 @@ struct Listener<'js> {
 }
 
 impl<'js> Listeners<'js> {
-    /// Adds a function, unless it is there already.
+    /// Adds a function, unless it was added before.
     pub(super) fn add(&self, kind: Kind, function: Function<'js>) {
         let mut listeners = self.0.borrow_mut();
         let is_there =

@@ -29,7 +29,7 @@ const MAX_UNSENT_BYTES: usize = 1 << 20;
 /// The longest reason of a Close frame (RFC 6455 §5.5: a control frame has 125 bytes, and 2 of them are the code).
 const MAX_REASON_BYTES: usize = 123;
 
-/// Where a WebSocket stands.
+/// The state of a WebSocket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsLifetime)]
 pub(super) enum ReadyState {
     Connecting = 0,
@@ -63,7 +63,7 @@ pub(super) struct WebSocket<'js> {
     state: Cell<ReadyState>,
     /// Whether binary messages come as ArrayBuffers, and not as Blobs.
     wants_buffers: Cell<bool>,
-    /// What to say to the server once the connection stands: it was closed before.
+    /// The code and the reason to send once the connection is open: the script closed it before.
     farewell: RefCell<Option<(u16, String)>>,
 }
 

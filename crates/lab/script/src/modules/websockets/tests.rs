@@ -188,7 +188,12 @@ async fn mistakes_are_told() {
         &format!("thrown Error: \"http://a\" has the scheme \"http\"; expected {scheme}"),
     )
     .await;
-    check("new WebSocket('ws://a/#b')", "thrown Error: \"ws://a/#b\" has a fragment (#…), which WebSocket URLs cannot; write # as %23 if it is data").await;
+    check(
+        "new WebSocket('ws://a/#b')",
+        "thrown Error: \"ws://a/#b\" has a fragment (#…), which WebSocket URLs do \
+        not allow; write # as %23 if it is data",
+    )
+    .await;
     check(
         "new WebSocket('ws://a', null, { foo: 1 })",
         "thrown Error: unknown WebSocket's option foo; expected headers, tags, jar or compression",

@@ -1,4 +1,4 @@
-//! What a script wants to be called for.
+//! The handlers of a socket.
 
 use std::cell::RefCell;
 
@@ -10,10 +10,11 @@ use rquickjs::{
 
 use crate::host::Host;
 
-/// Functions of one socket: far beyond what a script that works needs. They are outside of the engine's heap.
+/// The largest number of functions of one socket. Reason: it is far beyond the need of working scripts, and the
+/// functions are outside of the engine's heap.
 const MAX_HANDLERS: usize = 10_000;
 
-/// What can happen on a socket of `k6/ws`.
+/// The events of a socket of `k6/ws`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsLifetime)]
 pub(super) enum On {
     Open,
@@ -52,9 +53,8 @@ impl<'js> Handlers<'js> {
     /// When there are too many.
     pub(super) fn add(&self, ctx: &Ctx<'js>, name: &str, function: Function<'js>) -> Result<()> {
         if self.0.borrow().len() >= MAX_HANDLERS {
-            let text = format!(
-                "{MAX_HANDLERS} functions listen to this socket already; call on() once for each event"
-            );
+            let text =
+                format!("this socket already has {MAX_HANDLERS} handlers; call on() once for each event");
             return Err(Exception::throw_range(ctx, &text));
         }
         if let Some(&(_, on)) = NAMES.iter().find(|(known, _)| *known == name) {

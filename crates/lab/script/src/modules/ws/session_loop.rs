@@ -1,4 +1,4 @@
-//! What `ws.connect` does between the open WebSocket and its end: one thing after the other, as it happens.
+//! The work of `ws.connect` between the open WebSocket and its end: one event after the other.
 
 use std::{future::poll_fn, pin::Pin, task::Poll};
 
@@ -9,17 +9,17 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use super::{handlers::On, socket::Socket};
 use crate::{events::Callback, host::Host, websocket::Happening};
 
-/// What comes next.
+/// The next event.
 enum Next {
     /// The session has something.
     News,
     /// A timer of the socket is due.
     Timer,
-    /// Something else that the script waits for has happened.
+    /// Another event that the script waits for has happened.
     Callback(Callback),
 }
 
-/// What has happened, as the script gets it.
+/// An event as the script gets it.
 enum Told<'js> {
     Text(String<'js>),
     Binary(ArrayBuffer<'js>),
@@ -66,7 +66,7 @@ fn go_on<'js>(ctx: &Ctx<'js>, host: &Host, socket: &Socket<'js>) -> Result<()> {
     Ok(())
 }
 
-/// Waits for what comes next. A timer that is due comes before messages, which never end on a busy socket.
+/// Waits for the next event. A due timer comes before messages, because a busy socket always has messages.
 fn wait(
     ctx: &Ctx<'_>,
     host: &Host,

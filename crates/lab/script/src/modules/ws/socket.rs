@@ -42,7 +42,7 @@ impl<'js> Trace<'js> for Socket<'js> {
 
 #[rquickjs::methods(rename_all = "camelCase")]
 impl<'js> Socket<'js> {
-    /// What is no function is ignored, as in k6.
+    /// Adds a handler. A value that is not a function is ignored, as in k6.
     fn on(&self, ctx: Ctx<'js>, event: Text, handler: Opt<Value<'js>>) -> Result<()> {
         match handler.0.and_then(Value::into_function) {
             Some(handler) => self.handlers.add(&ctx, &event.0, handler),
@@ -119,7 +119,7 @@ impl<'js> Socket<'js> {
         self.is_closed.get()
     }
 
-    /// Says Close and tells the script of the end; once.
+    /// Sends Close and reports the end to the script, once.
     pub(super) fn shut(&self, ctx: &Ctx<'js>, code: CloseCode) -> Result<()> {
         self.session.close(code, "");
         self.end(ctx, code.get())
@@ -145,7 +145,7 @@ impl<'js> Socket<'js> {
         self.handlers.call(ctx, on, arguments)
     }
 
-    /// Sends; what the socket does not take at once is waited for.
+    /// Sends a message, and waits while the socket is full.
     fn transmit(&self, ctx: &Ctx<'js>, opcode: Opcode, payload: &[u8]) -> Result<()> {
         if let Err(error) = self.session.send(opcode, payload) {
             return self.report(ctx, &error.to_string());

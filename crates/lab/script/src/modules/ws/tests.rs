@@ -207,7 +207,7 @@ async fn mistakes_are_told() {
     .await;
     check(
         "ws.connect('ws://a', { tags: { a: {} } }, () => {})",
-        "thrown TypeError: the tag `a` is object; expected a text, a number or a boolean",
+        "thrown TypeError: the tag `a` is object; expected a string, a number or a boolean",
     )
     .await;
     let in_callback = async |call: &str, expected: &str| {

@@ -8,7 +8,7 @@ use rquickjs::{
 };
 use tokio::time::Instant;
 
-/// Timers that may run at once on one socket: far beyond what a script that works needs.
+/// The largest number of timers on one socket: far beyond the need of working scripts.
 const MAX_TIMERS: usize = 10_000;
 
 /// Timers in no order: a socket has a handful.
@@ -41,7 +41,7 @@ impl<'js> Timers<'js> {
             return Err(Exception::throw_message(ctx, &text));
         }
         if self.0.borrow().len() >= MAX_TIMERS {
-            let text = format!("{MAX_TIMERS} timers run on this socket already; let some of them end first");
+            let text = format!("this socket already has {MAX_TIMERS} timers; wait for some of them first");
             return Err(Exception::throw_range(ctx, &text));
         }
         // More than a clock can hold is never.
@@ -57,7 +57,7 @@ impl<'js> Timers<'js> {
         Ok(())
     }
 
-    /// When the next one is due.
+    /// The time of the next due timer.
     pub(super) fn next_due(&self) -> Option<Instant> {
         self.0.borrow().iter().map(|timer| timer.due).min()
     }

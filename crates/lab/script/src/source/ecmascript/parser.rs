@@ -40,7 +40,7 @@ pub(super) fn with_stack<T: Send>(n_bytes: usize, parse: impl FnOnce() -> T + Se
             .spawn_scoped(scope, parse)?;
         parser
             .join()
-            .map_err(|_panic| io::Error::other("the parser came upon something that it does not know"))
+            .map_err(|_panic| io::Error::other("the parser met syntax that it does not know"))
     })
 }
 

@@ -36,9 +36,9 @@ fn what_cannot_be_opened_is_explained() {
         let error = open(script, path).expect_err("it cannot be opened").to_string();
         folder.hide(&error)
     };
-    expect![[r#"open("./user.csv"): there is no file user.csv; did you mean "users.csv"? (a relative path begins at the folder of the script that opens it)"#]].assert_eq(&error(&script, "./user.csv"));
-    expect![[r#"open("lib"): cannot read lib: Is a directory (os error 21) (a relative path begins at the folder of the script that opens it)"#]].assert_eq(&error(&script, "lib"));
-    expect![[r#"open("nothing/like/it.csv"): there is no file lib/nothing/like/it.csv (a relative path begins at the folder of the script that opens it)"#]].assert_eq(&error(&folder.specifier("lib/b.js"), "nothing/like/it.csv"));
+    expect![[r#"open("./user.csv"): there is no file user.csv; did you mean "users.csv"? (a relative path starts at the folder of the script that opens it)"#]].assert_eq(&error(&script, "./user.csv"));
+    expect![[r#"open("lib"): cannot read lib: Is a directory (os error 21) (a relative path starts at the folder of the script that opens it)"#]].assert_eq(&error(&script, "lib"));
+    expect![[r#"open("nothing/like/it.csv"): there is no file lib/nothing/like/it.csv (a relative path starts at the folder of the script that opens it)"#]].assert_eq(&error(&folder.specifier("lib/b.js"), "nothing/like/it.csv"));
     let fetched = Specifier::parse("https://x.example/a.js").expect("a canonical text");
     expect![[r#"open("/etc/passwd") in a fetched module (https://x.example/a.js): only modules that are files may open files"#]].assert_eq(&error(&fetched, "/etc/passwd"));
 }

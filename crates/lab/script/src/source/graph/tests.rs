@@ -155,7 +155,7 @@ async fn mistakes_have_their_place() {
             "import users from './users.json' with { type: 'json' };",
         )],
         expect![[r#"
-            import attributes are not supported; data is read with open(), as in JSON.parse(open("./users.json"))
+            import attributes are not supported; read data with open(), as in JSON.parse(open("./users.json"))
              --> chat.js:1:39
             1 | import users from './users.json' with { type: 'json' };
               |                                       ^"#]],

@@ -29,7 +29,7 @@ const MARK: &str = "_k6=1";
 type Client = legacy::Client<HttpsConnector<HttpConnector>, Empty<Bytes>>;
 type Body = hyper::body::Incoming;
 
-/// Why an answer is no module.
+/// Why an answer is not a module.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     /// Without authorities no server can be trusted.
@@ -42,10 +42,10 @@ pub enum FetchError {
     #[error("no complete answer within {} s", DEADLINE.as_secs())]
     Deadline,
     /// Another answer than the module.
-    #[error("the answer is {0} instead of 200; look at the URL in a browser")]
+    #[error("the answer is {0} instead of 200; open the URL in a browser")]
     Status(StatusCode),
     /// The redirection has no target, or an untrusted one.
-    #[error("it redirects to {to:?}, and only https:// is followed")]
+    #[error("it redirects to {to:?}, but only redirects to https:// are followed")]
     Redirection {
         /// The unmodified header.
         to: String,
@@ -54,7 +54,7 @@ pub enum FetchError {
     #[error("it redirects more than {MAX_REDIRECTIONS} times")]
     Redirections,
     /// The answer breaks off.
-    #[error("the answer breaks off: {0}")]
+    #[error("the answer is incomplete: {0}")]
     Body(Box<dyn Error + Send + Sync>),
     /// No module is this large.
     #[error("the answer has more than {MAX_SOURCE_BYTES} bytes")]

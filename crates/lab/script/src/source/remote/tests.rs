@@ -57,7 +57,15 @@ async fn modules_are_asked_for_as_k6_does() {
 
 #[tokio::test]
 async fn other_answers_are_explained() {
-    check("/nothing.js", &expect!["cannot fetch https://server/nothing.js: the answer is 404 Not Found instead of 200; look at the URL in a browser"], &["/nothing.js?_k6=1", "/nothing.js"]).await;
+    check(
+        "/nothing.js",
+        &expect![
+            "cannot fetch https://server/nothing.js: the answer is 404 Not Found instead of \
+        200; open the URL in a browser"
+        ],
+        &["/nothing.js?_k6=1", "/nothing.js"],
+    )
+    .await;
     check(
         "/circle",
         &expect!["cannot fetch https://server/circle: it redirects more than 5 times"],
@@ -71,7 +79,12 @@ async fn other_answers_are_explained() {
         ],
     )
     .await;
-    check("/plain", &expect![[r#"cannot fetch https://server/plain: it redirects to "http://server.example/lib.js", and only https:// is followed"#]], &["/plain?_k6=1"]).await;
+    check(
+        "/plain",
+        &expect![[r#"cannot fetch https://server/plain: it redirects to "http://server.example/lib.js", but only redirects to https:// are followed"#]],
+        &["/plain?_k6=1"],
+    )
+    .await;
     check(
         "/huge",
         &expect!["cannot fetch https://server/huge: the answer has more than 16777216 bytes"],
@@ -87,7 +100,7 @@ async fn other_answers_are_explained() {
     check(
         "/cut",
         &expect![
-            "cannot fetch https://server/cut: the answer breaks off: error reading a body from connection"
+            "cannot fetch https://server/cut: the answer is incomplete: error reading a body from connection"
         ],
         &["/cut?_k6=1"],
     )
@@ -162,7 +175,7 @@ async fn copies_are_fetched_once_and_verified() {
         assert!(matches!(read(true).await, Err(RemoteError::Damaged { .. })));
         let repaired = read(false).await.expect("the server has it");
         assert!(
-            repaired.notices[0].contains("damaged and fetched again"),
+            repaired.notices[0].contains("damaged and is fetched again"),
             "{:?}",
             repaired.notices
         );
@@ -200,7 +213,7 @@ async fn a_cache_that_cannot_be_written_is_only_told() {
         fetched
             .notices
             .iter()
-            .any(|notice| notice.contains("is not kept in the cache")),
+            .any(|notice| notice.contains("could not be saved in the cache")),
         "{:?}",
         fetched.notices
     );
@@ -233,7 +246,7 @@ async fn fetched_modules_import_their_neighbours() {
         .await
         .expect_err("it imports a file");
     expect![[r#"
-        cannot import: "file:///etc/passwd" is a file, and a fetched module may import only what is fetched as well
+        cannot import: "file:///etc/passwd" is a file, but a fetched module may only import other fetched modules
          --> https://server/nosy.js:1:8
         1 | import 'file:///etc/passwd';
           |        ^"#]].assert_eq(&server.hide(&error.to_string()));

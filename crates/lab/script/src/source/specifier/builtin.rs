@@ -27,7 +27,7 @@ pub(super) fn unknown(written: &str, builtins: Builtins<'_>) -> Unresolved {
         && nearest(written, builtins.present).is_none()
     {
         let instead = format!(
-            "extensions ({name}) are built into k6 and cannot be loaded here; what there is: {}",
+            "extensions ({name}) are built into k6 and cannot be loaded here; available modules: {}",
             known()
         );
         return Unresolved::Unsupported {
@@ -37,7 +37,7 @@ pub(super) fn unknown(written: &str, builtins: Builtins<'_>) -> Unresolved {
     }
     let hint = match nearest(written, builtins.present) {
         Some(id) => format!("; did you mean {id:?}?"),
-        None => format!("; what there is: {}", known()),
+        None => format!("; available modules: {}", known()),
     };
     Unresolved::UnknownBuiltin { written: owned, hint }
 }

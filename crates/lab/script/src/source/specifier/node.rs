@@ -12,7 +12,7 @@ const WITH_AN_EQUIVALENT: [(&str, &str); 8] = [
         "use crypto.randomUUID() and crypto.getRandomValues(), which are global, or hashes of \"k6/crypto\"",
     ),
     ("url", "URL and URLSearchParams are global"),
-    ("timers", "setTimeout and its kin are global"),
+    ("timers", "setTimeout, setInterval and their like are global"),
     ("util", "TextEncoder and TextDecoder are global"),
     ("perf_hooks", "performance is global"),
     (
@@ -45,7 +45,7 @@ const OTHERS: [&str; 20] = [
     "zlib",
 ];
 
-/// The name of such a module without `node:`, and what to do instead; `None` when it is no module of Node's.
+/// The name of such a module without `node:`, and what to do instead; `None` when it is not a module of Node's.
 pub(super) fn find(written: &str) -> Option<(&str, &'static str)> {
     let name = written.strip_prefix("node:").unwrap_or(written);
     let known = WITH_AN_EQUIVALENT.iter().find(|(known, _)| *known == name);
@@ -55,6 +55,6 @@ pub(super) fn find(written: &str) -> Option<(&str, &'static str)> {
     let is_of_node = OTHERS.contains(&name) || name.len() < written.len();
     is_of_node.then_some((
         name,
-        "do without it; only the language and globals of the web are here",
+        "remove it; only the language and the globals of the web are available",
     ))
 }

@@ -75,15 +75,15 @@ fn what_means_nothing_says_what_to_write() {
         (
             script(),
             "k6/x/kafka",
-            "cannot be loaded here; what there is: k6, k6/http, k6/metrics",
+            "cannot be loaded here; available modules: k6, k6/http, k6/metrics",
         ),
         (
             script(),
             "k6/browser",
             "k6's module \"k6/browser\" is not supported; leave it to k6",
         ),
-        (script(), "lodash", "as in \"./lib/users.js\""),
-        (script(), "lib/a.js", "a file begins with \"./\""),
+        (script(), "lodash", "write a file as \"./lib/users.js\""),
+        (script(), "lib/a.js", "write a file as \"./lib/users.js\""),
         (script(), "", "neither a path nor a URL"),
         (script(), "http://x.example/a.js", "write https://"),
         (
@@ -93,7 +93,11 @@ fn what_means_nothing_says_what_to_write() {
         ),
         (script(), "https://", "is not a valid URL (empty host)"),
         (script(), "./users.json", "JSON.parse(open(\"./users.json\"))"),
-        (fetched(), "file:///etc/passwd", "only what is fetched as well"),
+        (
+            fetched(),
+            "file:///etc/passwd",
+            "only import other fetched modules",
+        ),
     ];
     for (base, written, expected) in cases {
         let error = resolve(&base, written, BUILTINS).expect_err("no module");

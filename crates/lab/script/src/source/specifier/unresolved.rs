@@ -20,7 +20,7 @@ pub enum Unresolved {
         instead: String,
     },
     /// Node has it.
-    #[error("Node's module `{name}` is not here; {instead}")]
+    #[error("Node's module `{name}` is not available; {instead}")]
     Node {
         /// Its name.
         name: String,
@@ -29,9 +29,8 @@ pub enum Unresolved {
     },
     /// Neither a path nor a URL.
     #[error(
-        "{written:?} is neither a path nor a URL, and there are no packages here (no node_modules); a file begins with \
-         \"./\", as in \"./lib/users.js\", and a package has to be bundled into one file first, for example with \
-         esbuild"
+        "{written:?} is neither a path nor a URL, and packages (node_modules) are not supported; write a file as \
+         \"./lib/users.js\", and bundle a package into one file first, for example with esbuild"
     )]
     Bare {
         /// As it stands in the source.
@@ -44,7 +43,7 @@ pub enum Unresolved {
         written: String,
     },
     /// Some other scheme.
-    #[error("{written:?} cannot be fetched; a URL begins with https:// or file://")]
+    #[error("{written:?} cannot be fetched; expected a URL that begins with https:// or file://")]
     Scheme {
         /// As it stands in the source.
         written: String,
@@ -60,7 +59,7 @@ pub enum Unresolved {
         reason: String,
     },
     /// A fetched module has no business with files of this machine.
-    #[error("{written:?} is a file, and a fetched module may import only what is fetched as well")]
+    #[error("{written:?} is a file, but a fetched module may only import other fetched modules")]
     FileFromRemote {
         /// As it stands in the source.
         written: String,

@@ -1,4 +1,4 @@
-//! Single samples of `http`, for those who take a run apart themselves.
+//! Single samples of `http`, for outputs.
 
 use std::{cell::RefCell, collections::HashMap, sync::Arc, time::Duration};
 
@@ -8,11 +8,11 @@ use plimsoll_load::metrics::{MetricSet, Outgoing, SampleSender, Tags};
 use super::Measures;
 use crate::http::{failures::Kind, schedule::Ticket};
 
-/// What the samples of all workers have in common.
+/// The common parts of the samples of all workers.
 #[derive(Debug)]
 pub(crate) struct SampledRequest {
     measures: Measures,
-    /// What the metrics of `measures` are.
+    /// The definitions of the metrics of `measures`.
     metrics: MetricSet,
     queues: Vec<SampleSender>,
     tags: Tags,
@@ -23,20 +23,20 @@ pub(crate) struct SampledRequest {
 pub(crate) struct Singles {
     outgoing: Outgoing,
     measures: Measures,
-    /// Of all samples.
+    /// The tags of all samples.
     tags: Arc<Tags>,
-    /// Of samples of requests that ended so. There are as many as the server has statuses.
+    /// The tags of samples by the end of their request. There are as many as the server has statuses.
     tags_by_end: RefCell<HashMap<End, Arc<Tags>>>,
 }
 
-/// How a request ended: its status, if there was one, and what was wrong.
+/// The end of a request: its status, if there was a response, and the failure, if any.
 type End = (Option<u16>, Option<FailureName>);
 
 /// ab's name of a kind of failures.
 type FailureName = &'static str;
 
 impl SampledRequest {
-    /// The request, with the names of what is measured of it.
+    /// The common parts of samples for this request and these metrics.
     pub(crate) fn new(
         (measures, metrics): (Measures, MetricSet),
         queues: Vec<SampleSender>,
@@ -63,7 +63,7 @@ impl SampledRequest {
         }
     }
 
-    /// For one worker; `None` when nobody wants samples.
+    /// The samples of one worker; `None` when no output needs single samples.
     pub(crate) fn singles(&self) -> Option<Singles> {
         Some(Singles {
             outgoing: Outgoing::of(&self.metrics, self.queues.clone())?,
@@ -117,7 +117,7 @@ impl Singles {
         }
     }
 
-    /// A second is over, in which so many bytes went over the sockets.
+    /// Records the end of a second, with the bytes that were sent and received in it.
     pub(crate) fn end_second(&self, n_bytes_sent: u64, n_bytes_received: u64) {
         let Measures { sent, received, .. } = self.measures;
         for (counter, n) in [(sent, n_bytes_sent), (received, n_bytes_received)] {

@@ -1,4 +1,4 @@
-//! Outcomes with round figures, for tests of what is written about them.
+//! Outcomes with round figures, for tests of the reports.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -72,7 +72,7 @@ pub(crate) fn outcome() -> HttpOutcome {
     }
 }
 
-/// The same in the open model, with a body, a rate that was not kept, and a threshold that does not hold.
+/// An outcome in the open model, with a body, a rate that was not reached, and a failed threshold.
 pub(crate) fn open_model() -> HttpOutcome {
     let mut outcome = outcome();
     outcome.setting.rate = Some("500".parse().unwrap());

@@ -9,7 +9,7 @@ use super::HttpOutcome;
 use crate::http::{self, threshold::Finding};
 
 impl HttpOutcome {
-    /// For people: the command and whom it is about.
+    /// The title of the run for people: the command and its target.
     pub fn name(&self) -> String {
         http::name(&self.setting.url)
     }
@@ -48,7 +48,7 @@ impl HttpOutcome {
     }
 }
 
-/// As summaries have it.
+/// The threshold in the form of summaries.
 pub(crate) fn threshold(finding: &Finding) -> Threshold {
     let (metric, expression) = finding.threshold.split_once(':').unwrap_or_default();
     Threshold {

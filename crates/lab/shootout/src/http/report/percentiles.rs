@@ -11,7 +11,7 @@ pub(super) const OF_AB: [u8; 9] = [50, 66, 75, 80, 90, 95, 98, 99, 100];
 /// Ours, which go to where few requests are.
 pub(super) const FINE: [f64; 9] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
 
-/// The time that so many percent of the requests did not exceed, in milliseconds.
+/// The time in milliseconds that this percentage of the requests did not exceed.
 pub(super) fn at_ms(histogram: &Histogram, percent: f64) -> f64 {
     percentile(histogram, percent).as_secs_f64() * 1e3
 }
@@ -27,7 +27,8 @@ pub(super) struct Bar {
 /// Steps of a decade. Reason: each is about twice the one before, as in the bars of other tools.
 const STEPS: [u64; 3] = [1, 2, 5];
 
-/// All requests in bars from the shortest to the longest time, their limits 1, 2 and 5 of each decade of microseconds.
+/// All requests in bars from the shortest to the longest time, with limits at 1, 2 and 5 of each decade of
+/// microseconds.
 pub(super) fn bars(histogram: &Histogram) -> Vec<Bar> {
     let decades = (0..u64::MAX.ilog10()).map(|exponent| 10_u64.pow(exponent));
     let limits: Vec<_> = decades

@@ -1,5 +1,5 @@
-//! The report for people: ab's, line by line with its labels, so that scripts which search it find what they search; and
-//! under it what ab cannot say.
+//! The report for people: ab's lines with its labels, so that scripts which search them still work, and below them
+//! the figures that ab does not have.
 
 use std::{fmt::Write, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::http::{
     phase::Phase,
 };
 
-/// What of ab's tables is shown.
+/// Which of ab's tables are shown.
 #[derive(Debug, Clone, Copy)]
 pub struct Layout {
     /// The tables of percentiles (no `-d`).
@@ -49,7 +49,7 @@ fn write(out: &mut String, outcome: &HttpOutcome, layout: Layout) -> std::fmt::R
         .iter()
         .for_each(|target| out.push_str(&target.text()));
     for reason in &outcome.health.reasons {
-        writeln!(out, "GENERATOR AT ITS LIMIT: {reason}")?;
+        writeln!(out, "GENERATOR WAS THE BOTTLENECK: {reason}")?;
     }
     thresholds(out, outcome)?;
     remarks(out, outcome)
@@ -308,10 +308,10 @@ fn limit(time: Duration) -> String {
 
 fn thresholds(out: &mut String, outcome: &HttpOutcome) -> std::fmt::Result {
     for finding in &outcome.findings {
-        let word = if finding.passed { "holds" } else { "DOES NOT HOLD" };
+        let word = if finding.passed { "passed" } else { "FAILED" };
         writeln!(
             out,
-            "Threshold {}: {word}, it is {}",
+            "Threshold {}: {word}, the value is {}",
             finding.threshold,
             (finding.value * 1e4).round() / 1e4
         )?;

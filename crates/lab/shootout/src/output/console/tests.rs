@@ -1,4 +1,4 @@
-//! Which words go where.
+//! Tests of the streams for each kind of text.
 
 use super::*;
 use crate::{

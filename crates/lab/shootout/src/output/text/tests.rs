@@ -1,4 +1,4 @@
-//! What people read, line by line.
+//! Tests of the text for people, line by line.
 
 use expect_test::{Expect, expect};
 
@@ -33,7 +33,7 @@ fn a_bad_step() {
                 in 0.50 s: generator 0.26 s CPU (52 %), target 0.31 s CPU (62 %), 35.0 MB
                 4 failed: connection refused (3), timed out in the HTTP upgrade (1)
                 1 dropped: disconnected by the server: too_slow (1)
-                GENERATOR AT ITS LIMIT: its workers were too busy
+                GENERATOR WAS THE BOTTLENECK: its workers were too busy
         "#]],
     );
 }

@@ -1,4 +1,4 @@
-//! What is recognised, and that the short way of reading agrees with the long one.
+//! Tests of the recognised messages, and that the fast path agrees with the slow one.
 
 use std::time::SystemTime;
 
@@ -151,7 +151,7 @@ fn binary_encodings_are_read_as_the_json_that_they_stand_for() {
         assert_eq!(msgpack.binary(&message), expected, "{json}");
     }
     assert_eq!(msgpack.shapes.len(), 2);
-    // Text is of somebody else, also when it would be ours in JSON.
+    // A text message belongs to another sender, even if its JSON looks like ours.
     assert_eq!(msgpack.text(&of("broadcast")), Inbound::Foreign);
     assert_eq!(reader(Encoding::Json).binary(b"\x80"), Inbound::Foreign);
     let mut protobuf = reader(Encoding::Protobuf);

@@ -1,4 +1,4 @@
-//! Who is answered, who is told, and what counts as odd.
+//! Tests of answers, reports and unexpected messages.
 
 use std::time::Duration;
 

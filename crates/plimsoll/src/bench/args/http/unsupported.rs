@@ -1,8 +1,8 @@
-//! Flags of ab that are not built: each is refused by name with what to do instead.
+//! Unsupported flags of ab. Each one is refused with an alternative.
 
 use clap::Args;
 
-/// What of these was typed.
+/// The unsupported flags on the command line.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct AbOnly {
     #[arg(short = 'v', hide = true, value_name = "N")]
@@ -30,7 +30,7 @@ pub(crate) struct AbOnly {
 }
 
 impl AbOnly {
-    /// The first flag that was typed, and what to do instead.
+    /// The first unsupported flag on the command line, and the alternative.
     pub(crate) fn refused(&self) -> Option<(&'static str, &'static str)> {
         const HTML: &str = "the report is text or JSON (--format json)";
         const PROXY: &str = "requests go straight to the server; name the proxy's own URL to measure it";

@@ -31,15 +31,15 @@ struct Program {
 /// A file that was read.
 pub(in crate::run::line) struct ArtilleryTest {
     test: Test,
-    /// One scenario, which stands for those of the file.
+    /// The plan with one scenario, which stands for those of the file.
     plan: Plan,
     registry: Registry,
     counts_errors: bool,
     unit: Unit,
 }
 
-/// Users that may be there at the same time. Reason: one machine has about 28,000 ports for one target; an idle user takes
-/// 2 KB.
+/// The largest number of concurrent users. Reason: one machine has about 28,000 ports for one target, and an idle
+/// user takes 2 KB.
 const MOST_USERS: u32 = 50_000;
 
 impl ArtilleryTest {
@@ -91,13 +91,13 @@ impl ArtilleryTest {
 
     pub(super) fn notices(&self) -> Vec<String> {
         let has_limit = self.test.phases().iter().any(|phase| phase.max_vusers.is_some());
-        let notice = "maxVusers of phases is left out, and so are their durations and rates";
+        let notice = "maxVusers of phases is ignored, and so are their durations and rates";
         has_limit.then(|| notice.to_owned()).into_iter().collect()
     }
 
     pub(super) fn attempt(&self, load: u64, timing: Timing) -> Result<Attempt, Failure> {
         let places = Places {
-            // As in a run: who arrives is not somebody who was there before.
+            // As in a run, each arrival is a new user.
             per_rate: (timing.warm_up + timing.steady).as_secs_f64(),
             max: MOST_USERS,
             when_late: WhenLate::Wait,

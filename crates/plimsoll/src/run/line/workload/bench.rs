@@ -28,14 +28,14 @@ pub(in crate::run::line) struct BenchTest {
     machine: Machine,
 }
 
-/// What objectives may be about.
+/// The metrics that objectives can use.
 #[derive(Clone, Copy)]
 struct Metrics {
-    /// From a send to the sender's answer; of `broadcast` and `echo`.
+    /// The time from a send to the sender's answer, for `broadcast` and `echo`.
     rtt: Option<TrendId>,
-    /// From a broadcast to its arrival at the last listener; of `broadcast`.
+    /// The time from a broadcast to its arrival at the last listener, for `broadcast`.
     delivery: Option<TrendId>,
-    /// From before the TCP connect until the client was ready.
+    /// The time from the TCP connect until the client was ready.
     connect: TrendId,
     /// Deliveries that were expected and did not come; of `broadcast`.
     lost: Option<CounterId>,
@@ -175,7 +175,7 @@ impl BenchTest {
 /// Between two drawings of how a step goes.
 const REDRAW: Duration = Duration::from_millis(200);
 
-/// A generator that had nothing to do, as nobody got ready.
+/// The health of an idle generator, for a trial without a ready client.
 fn idle() -> Evidence {
     Monitor::new().take()
 }

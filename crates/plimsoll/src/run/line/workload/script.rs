@@ -28,15 +28,15 @@ pub(in crate::run::line) struct ScriptTest {
     registry: Registry,
     counts_errors: bool,
     unit: Unit,
-    /// In which proportion scenarios share a load.
+    /// The shares of the scenarios in a load.
     weights: Vec<u64>,
     max_vus: u32,
-    /// How long an iteration took at the latest load.
+    /// The average duration of an iteration at the latest load.
     iteration: Duration,
 }
 
-/// How long an iteration is taken to last before one was measured. Reason: that of scripts in which users pause as people
-/// do; with too few users of an open model, the first step makes more.
+/// The assumed duration of an iteration before the first measurement. Reason: it is typical of scripts in which users
+/// pause like people. With too few users of an open model, the first step creates more.
 const USUAL_ITERATION: Duration = Duration::from_secs(1);
 
 /// Users of an open model for each that the mean iteration needs. Reason: iterations that take twice as long as the mean,
@@ -52,8 +52,8 @@ impl ScriptTest {
         let invalid = |reason: &dyn std::fmt::Display| TestFailure::InvalidOptions.because(reason);
         if let Some(flag) = foreign_flag(options) {
             return Err(Failure::Usage(format!(
-                "{flag} is for files of Artillery and wsdirector; a script has its server in itself, or in a variable, \
-                 for example -e URL=ws://localhost:3334/cable"
+                "{flag} is for files of Artillery and wsdirector; a script names its server itself, or gets it from \
+                 a variable, for example -e URL=ws://localhost:3334/cable"
             )));
         }
         let file = ConfigFile::find(options.reading.config.as_deref(), surroundings)
@@ -93,7 +93,7 @@ impl ScriptTest {
         self.unit
     }
 
-    /// One user, or iteration per second, for each scenario.
+    /// The smallest load: one user, or one iteration per second, for each scenario.
     pub(super) fn least_load(&self) -> u64 {
         self.plan.scenarios.len() as u64
     }
@@ -109,7 +109,7 @@ impl ScriptTest {
     pub(super) fn notices(&self) -> Vec<String> {
         let scenarios = &self.plan.scenarios;
         let has_start_times = scenarios.iter().any(|scenario| !scenario.start_time.is_zero());
-        let notice = "startTime of scenarios is left out: in each step, all of them run together";
+        let notice = "startTime of scenarios is ignored: in each step, all scenarios run together";
         has_start_times.then(|| notice.to_owned()).into_iter().collect()
     }
 

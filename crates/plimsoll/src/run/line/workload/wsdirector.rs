@@ -1,5 +1,5 @@
-//! A wsdirector scenario: its clients by `:scale`. Each step is the whole scenario, in which every client goes its way once,
-//! so there is no warm-up, and the step takes as long as the scenario does.
+//! A wsdirector scenario as load, scaled by `:scale`. Each step is the whole scenario, in which every client runs its
+//! steps once. So there is no warm-up, and the step lasts as long as the scenario.
 
 use clap::Parser;
 use plimsoll_load::{metrics::Registry, plan::Plan};
@@ -42,8 +42,7 @@ impl WsdirectorTest {
     pub(super) async fn read(options: &Options, surroundings: &Surroundings<'_>) -> Result<Self, Failure> {
         if options.search.unit.is_some() {
             return Err(Failure::Usage(
-                "--unit: the load of a wsdirector scenario is what :scale stands for; leave --unit out"
-                    .to_owned(),
+                "--unit: the load of a wsdirector scenario is the value of :scale; remove --unit".to_owned(),
             ));
         }
         let Program { flags } = numbers::parse(&options.flags);
@@ -62,7 +61,7 @@ impl WsdirectorTest {
         let (n_first, n_second) = (n_clients(1)?, n_clients(2)?);
         if n_second == n_first {
             return Err(Failure::Usage(format!(
-                "{} has no group whose multiplier is :scale, so there is nothing to scale; expected for example \
+                "{} has no group whose multiplier is :scale, so there is nothing to scale; expected something like \
                  multiplier: \":scale\"",
                 options.name()
             )));
@@ -84,7 +83,7 @@ impl WsdirectorTest {
         &self.registry
     }
 
-    /// All clients at this scale.
+    /// The number of clients at this scale.
     pub(super) fn n_clients(&self, scale: u64) -> u64 {
         self.n_first + self.n_more.saturating_mul(scale - 1)
     }

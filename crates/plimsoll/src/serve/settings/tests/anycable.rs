@@ -1,4 +1,4 @@
-//! What people who come from AnyCable have in their settings.
+//! Tests of typical settings of AnyCable users.
 
 use expect_test::expect;
 
@@ -10,19 +10,20 @@ fn what_is_not_supported_is_named_with_what_happens_instead() {
         "presets = ['broker']\n[nats]\nservers = 'nats://a'\n[embedded_nats]\nenabled = false",
         &expect![[r#"
             warning: anycable.toml:1:1: presets is not supported: platforms are not detected; give each setting, for example --host 0.0.0.0 in a container.
-            warning: anycable.toml:3:1: nats.servers is not supported: there is no NATS here; take broadcasts over http, redis or redisx (--broadcast_adapter)."#]],
+            warning: anycable.toml:3:1: nats.servers is not supported: there is no NATS; broadcast over http, redis or redisx (--broadcast_adapter)."#]],
     );
     check_file(
         "[[nats.servers]]\na = 1",
         &expect![
-            "warning: anycable.toml:1:8: nats.servers is not supported: there is no NATS here; take broadcasts over http, redis or redisx (--broadcast_adapter)."
+            "warning: anycable.toml:1:8: nats.servers is not supported: there is no NATS; broadcast over http, redis \
+             or redisx (--broadcast_adapter)."
         ],
     );
     check_environment(
         &[("ANYCABLE_BROKER", "memory"), ("ANYCABLE_EMBED_NATS", "false")],
-        &expect![[
-            r#"warning: ANYCABLE_BROKER is not supported: no history is kept: clients connect and subscribe anew, and what was published meanwhile is not sent again."#
-        ]],
+        &expect![
+            "warning: ANYCABLE_BROKER is not supported: no history is kept: clients connect and subscribe again, and messages that were published in the meantime are not sent again."
+        ],
     );
     check_arguments(
         &[
@@ -33,9 +34,9 @@ fn what_is_not_supported_is_named_with_what_happens_instead() {
             "--port=1",
         ],
         &expect![[r#"
-            warning: --embed-nats is not supported: there is no NATS server inside; nodes are joined by Redis publish/subscribe (--broadcast_adapter redis).
-            warning: --nats-servers is not supported: there is no NATS here; take broadcasts over http, redis or redisx (--broadcast_adapter).
-            warning: --broker is not supported: no history is kept: clients connect and subscribe anew, and what was published meanwhile is not sent again.
+            warning: --embed-nats is not supported: there is no embedded NATS server; connect nodes with Redis publish/subscribe (--broadcast_adapter redis).
+            warning: --nats-servers is not supported: there is no NATS; broadcast over http, redis or redisx (--broadcast_adapter).
+            warning: --broker is not supported: no history is kept: clients connect and subscribe again, and messages that were published in the meantime are not sent again.
             port = 1  # command line"#]],
     );
 }
@@ -53,8 +54,8 @@ fn variables_that_nobody_knows_are_warnings_and_those_of_others_are_left_alone()
             ("PLIMSOLL_NO_SAVE", "1"),
         ],
         &expect![[r#"
-            warning: ANYCABLE_PROT is not known and has no effect. Did you mean ANYCABLE_PORT?
-            warning: ANYCABLE_WHATEVER_ELSE is not known and has no effect."#]],
+            warning: ANYCABLE_PROT is unknown and has no effect. Did you mean ANYCABLE_PORT?
+            warning: ANYCABLE_WHATEVER_ELSE is unknown and has no effect."#]],
     );
 }
 
@@ -91,7 +92,7 @@ fn a_server_that_its_platform_cannot_reach_says_so() {
     check_environment(
         &[("FLY_APP_NAME", "app"), ("PORT", "1")],
         &expect![[r#"
-        warning: FLY_APP_NAME is set, but platforms are not detected, and on localhost nobody reaches this server; set PLIMSOLL_HOST=0.0.0.0.
+        warning: FLY_APP_NAME is set, but platforms are not detected, and other machines cannot reach this server on localhost; set PLIMSOLL_HOST=0.0.0.0.
         port = 1  # PORT"#]],
     );
     check_environment(

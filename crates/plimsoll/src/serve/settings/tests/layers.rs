@@ -1,4 +1,4 @@
-//! Which layer counts, and what is printed of it.
+//! Tests of the precedence of layers, and of the output about it.
 
 use expect_test::expect;
 
@@ -123,7 +123,7 @@ fn rules_between_flags_hold_at_the_command_line_only() {
             ..Start::default()
         },
         &expect![[r#"
-            warning: ANYCABLE_RPC_HOST has no effect: it and --app exclude each other.
+            warning: ANYCABLE_RPC_HOST has no effect: it cannot be combined with --app.
             embedded = "chat"  # command line"#]],
     );
     check(
@@ -179,7 +179,7 @@ fn the_named_file_must_be_there() {
             arguments: &["--config-path=anycable.toml"],
         },
         &expect![[r#"
-            warning: ANYCABLE_IGNORE_CONFIG_PATH has no effect: it and --config-path exclude each other.
+            warning: ANYCABLE_IGNORE_CONFIG_PATH has no effect: it cannot be combined with --config-path.
             port = 1  # anycable.toml:2"#]],
     );
     check(

@@ -1,4 +1,4 @@
-//! What people read about their mistakes.
+//! Tests of the messages about mistakes.
 
 use expect_test::expect;
 
@@ -57,7 +57,7 @@ fn a_mistake_in_the_file_is_named_with_its_place() {
     check_file(
         "server = 8080\n[redis.url]\na = 1",
         &expect![[r#"
-            anycable.toml:1:1: server: is a section; write [server] and its keys on the lines below
+            anycable.toml:1:1: server: this is a section; write [server] and its keys on the lines below
             anycable.toml:2:8: redis.url: expected a string, a number or true/false, not a section"#]],
     );
     check_file(
@@ -121,13 +121,13 @@ fn a_secret_is_not_in_the_error_text() {
             ("ANYCABLE_RPC_HOST", "me:hidden@host:50051"),
         ],
         &expect![[r#"
-            ANYCABLE_JWT_JWKS: invalid value 'https://***@id.example/jwks' for '--jwt-jwks <FILE_OR_URL>': a user and a password are not sent, as public keys need none; leave out what is before the @
-            ANYCABLE_RPC_HOST: invalid value '***@host:50051' for '--rpc-host <HOST>': "***@host:50051" is no host and port; an example is localhost:50051"#]],
+            ANYCABLE_JWT_JWKS: invalid value 'https://***@id.example/jwks' for '--jwt-jwks <FILE_OR_URL>': a user and a password are never sent, because public keys need none; remove the part before the @
+            ANYCABLE_RPC_HOST: invalid value '***@host:50051' for '--rpc-host <HOST>': "***@host:50051" is not a host and port; expected something like localhost:50051"#]],
     );
     check_environment(
         &[("ANYCABLE_RPC_HOST", "http://me:hid\"den@host/")],
         &expect![[
-            r#"ANYCABLE_RPC_HOST: invalid value 'http://***@host/' for '--rpc-host <HOST>': "http://***@host/" has a user name, which is not sent; a secret is given with --http_rpc_secret; an example is http://localhost:3000/_anycable"#
+            r#"ANYCABLE_RPC_HOST: invalid value 'http://***@host/' for '--rpc-host <HOST>': "http://***@host/" has a user name, which is not sent; use --http_rpc_secret for a secret; expected something like http://localhost:3000/_anycable"#
         ]],
     );
     check_environment(

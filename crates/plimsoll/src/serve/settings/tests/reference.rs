@@ -1,5 +1,5 @@
-//! What people read about settings, made from the table: the reference page and the sample file. The test writes
-//! them anew with `UPDATE_EXPECT=1 cargo test -p plimsoll reference`.
+//! Makes the reference page and the sample file from the table. `UPDATE_EXPECT=1 cargo test -p plimsoll reference`
+//! writes them again.
 
 use std::fmt::Write;
 

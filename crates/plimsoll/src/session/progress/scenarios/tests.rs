@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// `counts`: users, iterations under way, complete and dropped.
+/// Compares lines. `counts`: users, iterations in progress, complete and dropped.
 fn check(scenario: &Value, moments: &[(u64, [u32; 4])], width: usize, expected: &Expect) {
     let options = json!({ "scenarios": { "chat": scenario } });
     let plan = Plan::from_options(&Options::from_json(&options).unwrap().options).unwrap();

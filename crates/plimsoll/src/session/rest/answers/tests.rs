@@ -91,9 +91,9 @@ fn a_controlled_run_is_paused_resumed_scaled_and_stopped() {
         200 {"data":{"attributes":{"paused":true,"running":false,"status":4,"stopped":false,"tainted":false,"vus":2,"vus-max":5},"id":"default","type":"status"}}
         200 {"data":{"attributes":{"paused":true,"running":false,"status":4,"stopped":false,"tainted":false,"vus":2,"vus-max":5},"id":"default","type":"status"}}
         200 {"data":{"attributes":{"paused":false,"running":false,"status":4,"stopped":false,"tainted":false,"vus":4,"vus-max":8},"id":"default","type":"status"}}
-        409 {"errors":[{"detail":"9 of 8 virtual users cannot be; expected vus up to max, and max from 1 to 100000000","status":"409","title":"Conflict"}]}
+        409 {"errors":[{"detail":"9 of 8 virtual users are not possible; expected vus up to max, and max from 1 to 100000000","status":"409","title":"Conflict"}]}
         200 {"data":{"attributes":{"paused":false,"running":false,"status":4,"stopped":true,"tainted":false,"vus":4,"vus-max":8},"id":"default","type":"status"}}
-        409 {"errors":[{"detail":"a run that was stopped does not go on","status":"409","title":"Conflict"}]}
+        409 {"errors":[{"detail":"a stopped run cannot be resumed","status":"409","title":"Conflict"}]}
     "#]].assert_eq(&said.concat());
 }
 
@@ -112,8 +112,8 @@ fn other_runs_are_resumed_and_stopped_only() {
     expect![[r#"
         200 {"data":{"attributes":{"paused":true,"running":false,"status":4,"stopped":false,"tainted":false,"vus":0,"vus-max":0},"id":"default","type":"status"}}
         200 {"data":{"attributes":{"paused":false,"running":false,"status":4,"stopped":false,"tainted":false,"vus":0,"vus-max":0},"id":"default","type":"status"}}
-        409 {"errors":[{"detail":"no scenario of this run is `externally-controlled`, so it can neither be paused nor scaled","status":"409","title":"Conflict"}]}
-        409 {"errors":[{"detail":"no scenario of this run is `externally-controlled`, so it can neither be paused nor scaled","status":"409","title":"Conflict"}]}
+        409 {"errors":[{"detail":"this run has no `externally-controlled` scenario, so it can be neither paused nor scaled","status":"409","title":"Conflict"}]}
+        409 {"errors":[{"detail":"this run has no `externally-controlled` scenario, so it can be neither paused nor scaled","status":"409","title":"Conflict"}]}
     "#]].assert_eq(&said.concat());
 }
 
@@ -135,14 +135,14 @@ fn what_is_no_order_is_refused_with_what_was_expected() {
         run.get("/"),
     ];
     expect![[r#"
-        400 {"errors":[{"detail":"`paused`: expected true or false, found \"yes\"; expected for example {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}","status":"400","title":"Bad Request"}]}
-        400 {"errors":[{"detail":"`vus`: expected a whole number, found -1; expected for example {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}","status":"400","title":"Bad Request"}]}
-        400 {"errors":[{"detail":"there is no attribute `speed`; expected for example {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}","status":"400","title":"Bad Request"}]}
-        400 {"errors":[{"detail":"the body is no JSON: expected value at line 1 column 1; expected for example {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}","status":"400","title":"Bad Request"}]}
-        400 {"errors":[{"detail":"`data.attributes` is missing; expected for example {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}","status":"400","title":"Bad Request"}]}
+        400 {"errors":[{"detail":"`paused`: expected true or false, found \"yes\"; expected something like {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}","status":"400","title":"Bad Request"}]}
+        400 {"errors":[{"detail":"`vus`: expected a whole number, found -1; expected something like {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}","status":"400","title":"Bad Request"}]}
+        400 {"errors":[{"detail":"there is no attribute `speed`; expected something like {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}","status":"400","title":"Bad Request"}]}
+        400 {"errors":[{"detail":"the body is not JSON: expected value at line 1 column 1; expected something like {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}","status":"400","title":"Bad Request"}]}
+        400 {"errors":[{"detail":"`data.attributes` is missing; expected something like {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}","status":"400","title":"Bad Request"}]}
         405 {"errors":[{"detail":"expected GET or PATCH","status":"405","title":"Method Not Allowed"}]}
-        501 {"errors":[{"detail":"setup and teardown belong to the run and cannot be called or replaced from outside","status":"501","title":"Not Implemented"}]}
-        501 {"errors":[{"detail":"setup and teardown belong to the run and cannot be called or replaced from outside","status":"501","title":"Not Implemented"}]}
+        501 {"errors":[{"detail":"setup and teardown cannot be called or replaced from outside","status":"501","title":"Not Implemented"}]}
+        501 {"errors":[{"detail":"setup and teardown cannot be called or replaced from outside","status":"501","title":"Not Implemented"}]}
         405 {"errors":[{"detail":"expected GET","status":"405","title":"Method Not Allowed"}]}
         404 {"errors":[{"detail":"no metric of this name has samples","status":"404","title":"Not Found"}]}
         404 {"errors":[{"detail":"no group has this id","status":"404","title":"Not Found"}]}

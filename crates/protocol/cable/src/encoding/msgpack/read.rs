@@ -63,7 +63,7 @@ pub enum MsgpackError {
         got: &'static str,
     },
     /// Bytes follow the value.
-    #[error("expected nothing behind the value, which ends at byte {at}, got {n_bytes} B more")]
+    #[error("expected nothing after the value, which ends at byte {at}, got {n_bytes} B more")]
     Trailing {
         /// The position where the value ends.
         at: usize,

@@ -168,7 +168,7 @@ fn errors_say_where_and_what() {
     );
     refuse(
         b"\x01\x02\x03",
-        "expected nothing behind the value, which ends at byte 1, got 2 B more",
+        "expected nothing after the value, which ends at byte 1, got 2 B more",
     );
     for (bytes, kind) in [
         (&b""[..], "nothing"),

@@ -123,17 +123,17 @@ fn fragmentation_5_4() {
 
     from_server(
         end,
-        &["1002 a continuation frame came without a message to continue"],
+        &["1002 a continuation frame arrived without a message to continue"],
     );
     from_server(
         b"\x00\x00",
-        &["1002 a continuation frame came without a message to continue"],
+        &["1002 a continuation frame arrived without a message to continue"],
     );
     from_server(
         &[text, end, next].concat(),
         &[
             "text ac",
-            "1002 a continuation frame came without a message to continue",
+            "1002 a continuation frame arrived without a message to continue",
         ],
     );
     from_server(

@@ -42,7 +42,7 @@ pub enum HandshakeError {
     #[error("the answer has no header `Connection: Upgrade`")]
     Connection,
     /// RFC 6455 §4.1, check 4.
-    #[error("the header Sec-WebSocket-Accept does not answer our key")]
+    #[error("the header Sec-WebSocket-Accept does not match the key of the request")]
     Accept,
     /// RFC 6455 §4.1, check 6.
     #[error("the server chose the sub-protocol {protocol:?}, which was not offered")]

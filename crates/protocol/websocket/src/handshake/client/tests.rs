@@ -129,7 +129,7 @@ fn bad_answers() {
     );
     check_error(
         &answer("Sec-WebSocket-Accept: AAAAAAAAAAAAAAAAAAAAAAAAAAA="),
-        &expect!["the header Sec-WebSocket-Accept does not answer our key"],
+        &expect!["the header Sec-WebSocket-Accept does not match the key of the request"],
     );
     check_error(
         &answer("Sec-WebSocket-Protocol: other"),

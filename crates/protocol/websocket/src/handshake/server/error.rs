@@ -19,7 +19,7 @@ pub enum HandshakeError {
     #[error("a WebSocket request needs HTTP/1.1")]
     HttpVersion,
     /// RFC 9112 §2.2.
-    #[error("the lines of a request head must end with CR LF; there is one that ends with a bare LF")]
+    #[error("the lines of a request head must end with CR LF, but one ends with a bare LF")]
     LineEnd,
     /// RFC 6455 §4.2.1 (2), RFC 9112 §3.2.
     #[error("a request needs the header Host once, with a host, for example `Host: app.example:8080`")]
@@ -39,7 +39,7 @@ pub enum HandshakeError {
     #[error("a WebSocket request needs the header `Connection: Upgrade`")]
     Connection,
     /// RFC 6455 §4.2.1 (5).
-    #[error("the header Sec-WebSocket-Key must be there once, with 16 bytes in base64")]
+    #[error("the request needs the header Sec-WebSocket-Key once, with 16 bytes in base64")]
     Key,
     /// RFC 6455 §4.2.1 (6).
     #[error("only WebSocket version 13 is supported: send the header `Sec-WebSocket-Version: 13`")]

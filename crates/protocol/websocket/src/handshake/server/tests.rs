@@ -111,7 +111,7 @@ fn refusals() {
         "Connection: keep-alive" 400 []
           a WebSocket request needs the header `Connection: Upgrade`
         "Sec-WebSocket-Key: short" 400 []
-          the header Sec-WebSocket-Key must be there once, with 16 bytes in base64
+          the request needs the header Sec-WebSocket-Key once, with 16 bytes in base64
         "Sec-WebSocket-Version: 8" 426 [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13")]
           only WebSocket version 13 is supported: send the header `Sec-WebSocket-Version: 13`
         "" 426 [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13")]

@@ -133,9 +133,7 @@ pub(crate) fn message(mut body: Bytes) -> Result<Bytes, Status> {
     let [compressed, length @ ..] = *prefix;
     let n_bytes = body.len() - PREFIX_BYTES;
     if compressed != UNCOMPRESSED || u32::from_be_bytes(length) as usize != n_bytes {
-        return Err(Status::internal(
-            "the reply is not one uncompressed message, which was asked for",
-        ));
+        return Err(Status::internal("the reply is not a single uncompressed message"));
     }
     Ok(body.split_off(PREFIX_BYTES))
 }
@@ -241,10 +239,7 @@ mod tests {
             b"\0\0\0\0\x02a",
             b"\0\xff\xff\xff\xffa",
         ] {
-            check_message(
-                strange,
-                Err("the reply is not one uncompressed message, which was asked for"),
-            );
+            check_message(strange, Err("the reply is not a single uncompressed message"));
         }
     }
 }

@@ -44,7 +44,7 @@ impl Refusal {
             Self::NotDecided => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "Retry-After: 1\r\n",
-                "The application could not be asked. Try again.\n".to_owned(),
+                "The application could not be reached. Try again.\n".to_owned(),
             ),
             Self::Rejected(identifier) => (
                 StatusCode::BAD_REQUEST,
@@ -54,7 +54,7 @@ impl Refusal {
             Self::Draining => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "Retry-After: 1\r\n",
-                "The server takes no more connections.\n".to_owned(),
+                "The server accepts no more connections.\n".to_owned(),
             ),
         };
         let length = text.len();

@@ -27,17 +27,18 @@ pub(crate) struct Subscription {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WantedError {
     #[error(
-        "no channel is named; add one of identifier, channel, stream, signed_stream and turbo_signed_stream_name to \
-         the query, for example ?channel=ChatChannel"
+        "the query names no channel; add one of identifier, channel, stream, signed_stream and \
+         turbo_signed_stream_name to it, for example ?channel=ChatChannel"
     )]
     NoChannel,
     #[error(
-        "history_since is {value:?}, which is no Unix time in seconds; an example is history_since=1700000000"
+        "history_since is {value:?}, which is not a Unix time in seconds; expected something like \
+         history_since=1700000000"
     )]
     HistorySince { value: String },
     #[error("line {line} of the body: {source}; {EXAMPLE_LINE}")]
     NotACommand { line: usize, source: CommandError },
-    #[error("line {line} of the body: only subscribe commands can be sent here; {EXAMPLE_LINE}")]
+    #[error("line {line} of the body: only subscribe commands are allowed here; {EXAMPLE_LINE}")]
     NotSubscribe { line: usize },
 }
 
@@ -218,7 +219,7 @@ mod tests {
         check_query("identifier=&channel=c", Ok(r#"{"channel":"c"}"#));
         check_query("channel=a&channel=b", Ok(r#"{"channel":"a"}"#));
         check_query("", Err("?channel=ChatChannel"));
-        check_query("chanel=c", Err("no channel is named"));
+        check_query("chanel=c", Err("the query names no channel"));
         check_query(
             "channel=c&history_since=yesterday",
             Err("history_since is \"yesterday\""),

@@ -9,10 +9,10 @@ use plimsoll_loopback::Origin;
 
 use crate::AllowedOrigins;
 
-const FOREIGN_HOST: &str = "Without a key, broadcasts are taken under a name of this machine, such as localhost. Set \
-    --broadcast_key to take them under other names.";
-const FOREIGN_PAGE: &str = "Without a key, web pages of other sites may not broadcast. Set --broadcast_key, or let pages in \
-    with --http_broadcast_cors and --allowed_origins.";
+const FOREIGN_HOST: &str = "Without a key, the server accepts broadcasts only under a name of this machine, such as \
+    localhost. Set --broadcast_key to accept them under other names.";
+const FOREIGN_PAGE: &str = "Without a key, web pages of other sites must not broadcast. Set --broadcast_key, or \
+    allow pages with --http_broadcast_cors and --allowed_origins.";
 
 /// Checks the head of a request without a key. `own_host` is given if the listener is for this machine only; it counts
 /// as a name of this machine. `allowed_pages` may broadcast, if there are any.

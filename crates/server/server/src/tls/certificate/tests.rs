@@ -74,20 +74,20 @@ fn check_fault(spoil: impl FnOnce(&TestFiles), expected: &str) {
 #[test]
 fn faults_are_named() {
     let (_, other_key) = pair();
-    check_fault(|files| files.write_chain(""), "cert.pem holds no certificate");
+    check_fault(|files| files.write_chain(""), "cert.pem has no certificate");
     check_fault(
         |files| files.write_chain(&other_key),
-        "cert.pem holds no certificate",
+        "cert.pem has no certificate",
     );
     check_fault(
         |files| files.write_chain("-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n"),
-        "cert.pem is no valid PEM file",
+        "cert.pem is not valid PEM file",
     );
     check_fault(
         |files| files.write_chain("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"),
         "cannot be used with the key",
     );
-    check_fault(|files| files.write_key("nothing"), "key.pem holds no private key");
+    check_fault(|files| files.write_key("nothing"), "key.pem has no private key");
     check_fault(|files| files.write_key(&other_key), "cannot be used with the key");
     check_fault(
         |files| fs::remove_file(files.key()).expect("it is there"),

@@ -1,4 +1,4 @@
-//! What scripts can do with a subscription.
+//! The methods of a subscription for scripts.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::{
 use crate::{arguments::Text, host::Host, or_null::OrNull};
 
 impl Channel {
-    /// What an inquiry came to; nothing, with a line in the log, when there was no answer.
+    /// The result of an inquiry; `None`, with a line in the log, without an answer.
     fn answered<T>(&self, what: &str, answer: std::result::Result<T, InquiryError>) -> Option<T> {
         let log = |error: InquiryError| {
             let text = format!("{what} of `{}`: {error}", self.channel.identifier());
@@ -45,7 +45,7 @@ impl Channel {
         Ok(found.into_iter().map(|found| found.value).collect())
     }
 
-    /// All messages within so many seconds.
+    /// All messages within this number of seconds.
     fn receive_all<'js>(
         &self,
         ctx: Ctx<'js>,
@@ -69,12 +69,12 @@ impl Channel {
         round_trip::run(&ctx, self, &action, data.0, condition.0, trend.0).map(OrNull)
     }
 
-    /// From now on, nothing is kept for `receive`.
+    /// Stops keeping messages for `receive`.
     fn ignore_reads(&self) {
         self.channel.ignore_reads();
     }
 
-    /// From now on, messages are only counted.
+    /// Makes the channel only count further messages.
     fn count_only<'js>(&self, ctx: Ctx<'js>, options: Opt<Value<'js>>) -> Result<()> {
         counting::start(&ctx, self, options.0)
     }
@@ -109,7 +109,7 @@ impl Channel {
         self.sent(&ctx, "unsubscribe", self.channel.unsubscribe())
     }
 
-    /// Asks for what was published before: true when it has arrived, false when it was refused.
+    /// Asks for earlier messages: true when they have arrived, false when the request was refused.
     fn history<'js>(&self, ctx: Ctx<'js>, options: Opt<Object<'js>>) -> Result<bool> {
         let since = match options.0 {
             Some(options) => options.get::<_, Option<f64>>("since")?,
@@ -147,12 +147,12 @@ impl Channel {
         self.sent(&ctx, "join", self.channel.join(&id, &info))
     }
 
-    /// Is present no more.
+    /// Leaves the presence set.
     fn leave(&self, ctx: Ctx<'_>) -> Result<()> {
         self.sent(&ctx, "leave", self.channel.leave())
     }
 
-    /// Who is present: `{ type, total, records }`; null without an answer.
+    /// The present clients: `{ type, total, records }`; null without an answer.
     fn presence<'js>(&self, ctx: Ctx<'js>) -> Result<OrNull<Value<'js>>> {
         let presence = self.channel.presence(self.shared.receive_timeout);
         let answer = Host::of(&ctx).wait(&ctx, presence)?;

@@ -1,4 +1,4 @@
-//! What scripts can do with a selection: jQuery's methods, as far as k6 has them.
+//! The methods of a selection: jQuery's methods that k6 has.
 
 use rquickjs::{Array, Coerced, Ctx, Function, IntoJs as _, Object, Result, Value, function::Opt};
 
@@ -90,7 +90,7 @@ impl Selection {
         self.nodes.iter().map(|node| node.text().to_string()).collect()
     }
 
-    /// What is in the first node; an empty text without nodes.
+    /// The content of the first node; an empty text without nodes.
     fn html(&self) -> String {
         let html = self.nodes.first().and_then(|node| node.try_inner_html());
         html.unwrap_or_default().to_string()
@@ -116,7 +116,7 @@ impl Selection {
         }
     }
 
-    /// One of the `data-` attributes of the first node, or all in an object.
+    /// One `data-` attribute of the first node, or all of them in an object.
     fn data<'js>(&self, ctx: Ctx<'js>, name: Opt<Coerced<String>>) -> Result<Value<'js>> {
         let Some(node) = self.nodes.first() else {
             return Ok(Value::new_undefined(ctx));
@@ -153,8 +153,8 @@ impl Selection {
         self.each_alone().collect()
     }
 
-    /// Where the first node is among its siblings, among what a selector matches in the page; or where another is
-    /// among these. -1 when it is not.
+    /// The index of the first node among its siblings, or among the nodes that a selector matches in the page; or the
+    /// index of another node in this selection. -1 when it is not there.
     fn index<'js>(&self, ctx: Ctx<'js>, what: Opt<Value<'js>>) -> Result<i32> {
         let Some(first) = self.nodes.first() else {
             return Ok(-1);
@@ -352,7 +352,7 @@ impl Selection {
         self.unary(self.nodes.ids.len().checked_sub(1))
     }
 
-    /// From `start` to before `end`, where -1 is the last.
+    /// The nodes from `start` to before `end`, where -1 is the last.
     fn slice(&self, start: i32, end: Opt<i32>) -> Selection {
         let len = self.nodes.ids.len();
         let bound = |index: i32| {
@@ -368,7 +368,7 @@ impl Selection {
         Self::new(self.nodes.then(ids.iter().copied()))
     }
 
-    /// What this was made from.
+    /// The selection from which this one was made.
     fn end(&self) -> Selection {
         Self::new(self.nodes.back())
     }

@@ -30,7 +30,7 @@ impl Call {
     ) -> Result<std::result::Result<Self, Unusable>> {
         let (text, name) = url_of(ctx, url)?;
         let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes()).map_err(|_| {
-            let text = format!("{method:?} is no HTTP method; expected one such as GET or POST");
+            let text = format!("{method:?} is not an HTTP method; expected something like GET or POST");
             Exception::throw_type(ctx, &text)
         })?;
         // The parameters are read in any case, so that their mistakes are found.

@@ -1,4 +1,4 @@
-//! What scripts read of a response, and can do with it.
+//! The fields and methods of a response for scripts.
 
 use std::time::Duration;
 
@@ -114,7 +114,7 @@ impl<'js> Response<'js> {
         Ok(ocsp)
     }
 
-    /// A text, an ArrayBuffer, or null; null, too, for statuses that have none (204 and 304), as in k6.
+    /// A text, an ArrayBuffer, or null; also null for statuses without a body (204 and 304), as in k6.
     #[qjs(get, enumerable)]
     fn body(&mut self, ctx: Ctx<'js>) -> Result<Value<'js>> {
         let facts = self.facts.clone();
@@ -201,7 +201,7 @@ impl<'js> Response<'js> {
         })
     }
 
-    /// What was sent.
+    /// The request that was sent.
     #[qjs(get, enumerable)]
     fn request(&mut self, ctx: Ctx<'js>) -> Result<Value<'js>> {
         let facts = self.facts.clone();
@@ -210,7 +210,7 @@ impl<'js> Response<'js> {
         })
     }
 
-    /// The body as JSON, or what a path in it leads to; undefined when it leads to nothing.
+    /// The body as JSON, or the value at a path in it; undefined when there is none.
     #[qjs(rename = "json")]
     fn parsed(&mut self, ctx: Ctx<'js>, path: Opt<Option<String>>) -> Result<Value<'js>> {
         let facts = self.facts.clone();
@@ -227,7 +227,7 @@ impl<'js> Response<'js> {
         }
     }
 
-    /// The body as a page, or what a selector finds in it.
+    /// The body as a page, or the nodes that a selector finds in it.
     fn html(&mut self, ctx: Ctx<'js>, selector: Opt<Value<'js>>) -> Result<Value<'js>> {
         page::find(&ctx, self.page(&ctx)?, selector.0)
     }
@@ -239,7 +239,7 @@ impl<'js> Response<'js> {
         page::submit_form(&ctx, &page, self.facts.base(), arguments.0.as_ref())
     }
 
-    /// Gets what a link of the page leads to.
+    /// Follows a link of the page.
     #[qjs(rename = "clickLink")]
     fn click_link(&mut self, ctx: Ctx<'js>, arguments: Opt<Object<'js>>) -> Result<Value<'js>> {
         let page = self.page(&ctx)?;

@@ -1,4 +1,4 @@
-//! What people and their scripts read.
+//! Tests of the text that people and their scripts read.
 
 use expect_test::{Expect, expect};
 
@@ -161,9 +161,9 @@ fn an_open_model_says_whether_its_rate_was_kept() {
           50 to 100                  1 ####
 
         In 2.00 s: generator 0.02 s CPU (1 %)
-        GENERATOR AT ITS LIMIT: a worker was busy
-        Threshold latency:p(99)<50: DOES NOT HOLD, it is 83.52
-        Note: the rate was not kept: 990 requests were due and found all 2 places taken until the end; the server is slower than the rate, or -c is too low for it
+        GENERATOR WAS THE BOTTLENECK: a worker was busy
+        Threshold latency:p(99)<50: FAILED, the value is 83.52
+        Note: the rate was not reached: 990 requests were never sent because all 2 places were taken until the end; the server is slower than the rate, or -c is too low for it
     "#]],
     );
 }
