@@ -117,7 +117,7 @@ fn execute(
         Command::Resume(options) => options.execute(),
         Command::Scale(options) => options.execute(),
         Command::Stats(options) => options.execute(),
-        Command::Completion(options) => options.execute(),
+        Command::Completion(options) => options.execute(CommandLine::command()),
     }
 }
 

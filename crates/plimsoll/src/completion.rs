@@ -2,13 +2,10 @@
 
 use std::io;
 
-use clap::{CommandFactory, Parser};
+use clap::{Command, Parser};
 use clap_complete::Shell;
 
-use crate::{
-    cli::CommandLine,
-    exit::{Failure, Status},
-};
+use crate::exit::{Failure, Status};
 
 /// Print a completion script for a shell.
 #[derive(Debug, Parser)]
@@ -21,9 +18,10 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    pub(crate) fn execute(self) -> Result<Status, Failure> {
+    /// Prints the script for `program`, the whole command line.
+    pub(crate) fn execute(self, mut program: Command) -> Result<Status, Failure> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut CommandLine::command(), "plimsoll", &mut script);
+        clap_complete::generate(self.shell, &mut program, "plimsoll", &mut script);
         io::Write::write_all(&mut io::stdout(), &script)?;
         Ok(Status::Success)
     }

@@ -4,6 +4,7 @@ use std::{
     error::Error,
     fmt::Display,
     io::{self, Write},
+    path::Path,
     process::ExitCode,
     sync::mpsc,
     thread,
@@ -77,6 +78,13 @@ impl TestFailure {
     /// The end of the command, with the reason for people.
     pub(crate) fn because(self, reason: impl Display) -> Failure {
         Failure::Test(self, reason.to_string())
+    }
+}
+
+impl Failure {
+    /// The input file of a load test cannot be read.
+    pub(crate) fn unreadable(file: &Path, error: &io::Error) -> Self {
+        TestFailure::NoFile.because(format!("cannot read {}: {error}", file.display()))
     }
 }
 

@@ -7,17 +7,18 @@ use std::{
 };
 
 use clap::Args;
-use plimsoll_live::{Board, Keys, Look, Mood, Orders, Paper, View};
+use plimsoll_live::{Board, Keys, Look, Paper, View};
 use plimsoll_load::{
     executor::Executor,
     plan::Plan,
     run::{Control, Progress},
     watch::Sampling,
 };
-use plimsoll_report::summary::Kind;
 
+mod orders;
 mod page;
 
+use self::orders::RunOrders;
 pub(crate) use self::page::{LivePage, PageFlags, PageSetting};
 use crate::{exit::Failure, screen::Screen, session::Subject, signals::Signals, terminal};
 
@@ -181,36 +182,5 @@ impl Paper for ScreenPaper {
 
     fn show(&self, lines: String) {
         self.0.draw(lines);
-    }
-}
-
-/// Orders that a person gives with keys or buttons.
-struct RunOrders {
-    control: Control,
-    signals: Signals,
-    kind: Kind,
-}
-
-impl Orders for RunOrders {
-    fn end(&self) {
-        self.signals.end_by_hand();
-    }
-
-    fn pause_or_resume(&self) -> Result<(), String> {
-        if self.kind == Kind::Bench {
-            return Err("a bench cannot be paused; end it with Stop, or with q".to_owned());
-        }
-        if self.control.state().is_paused {
-            self.control.resume();
-            return Ok(());
-        }
-        self.control.pause().map_err(|error| error.to_string())
-    }
-
-    fn mood(&self) -> Mood {
-        Mood {
-            is_paused: self.control.state().is_paused,
-            is_ending: self.signals.count() > 0,
-        }
     }
 }

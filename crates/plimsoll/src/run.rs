@@ -10,6 +10,7 @@ mod inspect;
 mod layers;
 mod line;
 mod load_test;
+mod mistake;
 mod options;
 mod results;
 mod script;

@@ -4,6 +4,7 @@ mod compare;
 mod entry;
 mod export;
 mod list;
+mod lookup;
 mod place;
 mod rm;
 mod saving;
@@ -13,21 +14,17 @@ mod tag;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use plimsoll_history::{History, Run};
-use plimsoll_report::Summary;
 
 pub(crate) use self::{
     compare::status,
     list::{ago, object},
+    lookup::LINE,
     saving::{Keeper, SaveFlags},
 };
 use crate::{
     exit::{Failure, Status},
     surroundings::Surroundings,
 };
-
-/// The kind of a search of `plimsoll line`, which has no summary.
-pub(crate) const LINE: &str = "line";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -78,40 +75,4 @@ impl Options {
 /// When there is no such place.
 pub(crate) fn folder(surroundings: &Surroundings<'_>) -> Result<PathBuf, Failure> {
     Ok(place::folder(surroundings)?)
-}
-
-/// The history; an error when there is none yet.
-fn history(surroundings: &Surroundings<'_>) -> Result<History, Failure> {
-    let folder = place::folder(surroundings)?;
-    History::open_existing(&folder)?.ok_or_else(|| {
-        let message = format!(
-            "there are no runs in {} yet; every load command saves its run there, for example: plimsoll demo",
-            folder.display()
-        );
-        Failure::Runtime(message.into())
-    })
-}
-
-/// The one run that is meant; of a tag that several bear the newest.
-fn one(history: &History, reference: &str) -> Result<Run, Failure> {
-    let found = history.find(reference)?;
-    // A search that finds nothing is an error.
-    found
-        .into_iter()
-        .next()
-        .ok_or_else(|| Failure::Runtime(format!("there is no run `{reference}`").into()))
-}
-
-/// The summary of a run.
-fn summary(history: &History, run: &Run) -> Result<Summary, Failure> {
-    let id = &run.id;
-    if run.kind == LINE {
-        return Err(Failure::Runtime(
-            format!("run {id} is a search of plimsoll line, which has no summary to compare; plimsoll runs show {id}")
-                .into(),
-        ));
-    }
-    let text = history.document(id)?;
-    Summary::read(&text)
-        .map_err(|error| Failure::Runtime(format!("the summary of run {id} cannot be read: {error}").into()))
 }

@@ -4,12 +4,14 @@ mod broadcasting;
 mod certificate;
 mod events;
 mod hangup;
+mod headings;
 mod identification;
 mod ingest;
 mod key_pair;
 mod listener;
 mod memory;
 mod monitoring;
+mod path;
 mod redis;
 mod remote;
 mod reporter;
@@ -44,6 +46,7 @@ use self::{
     listener::ListenerOptions,
     memory::MemoryOptions,
     monitoring::MonitoringOptions,
+    path::absolute_path,
     secrets::Secrets,
     stopping::{Orders, StoppingOptions},
 };
@@ -77,9 +80,6 @@ Flags may be written with - or _. Every flag is also a variable, PLIMSOLL_<FLAG>
 ANYCABLE_<FLAG>, and a key in a settings file: plimsoll.toml, anycable.toml or
 /etc/anycable/anycable.toml. The command line wins over the environment, and that over
 the file.";
-
-/// The heading of flags in the help, of which some are in [`ingest`].
-const BROADCASTING: &str = "Broadcasting";
 
 /// Serve Action Cable clients.
 #[derive(Debug, Parser)]
@@ -400,14 +400,6 @@ impl App {
             Self::Chat => Arc::new(Chat::new(publisher)),
             Self::Echo => Arc::new(NoApplication),
         }
-    }
-}
-
-fn absolute_path(text: &str) -> Result<String, String> {
-    if text.starts_with('/') {
-        Ok(text.to_owned())
-    } else {
-        Err(format!("a path must begin with a slash, for example /{text}"))
     }
 }
 

@@ -10,6 +10,7 @@ mod log;
 mod memory_check;
 mod progress;
 mod rest;
+mod subject;
 mod watchers;
 
 use std::{
@@ -33,11 +34,12 @@ pub(crate) use self::{
     ending::{Ender, Ends, of_error},
     engine::{EngineTest, Finished, Users, health},
     flags::{Format, SessionFlags},
-    load_test::{Company, Ended, LoadTest, Subject},
+    load_test::{Company, Ended, LoadTest},
     log::{LogFormat, LogOutput, LogSettings},
     memory_check::Crowd,
     progress::header,
     rest::USUAL_ADDRESS,
+    subject::Subject,
     watchers::Watchers,
 };
 use self::{

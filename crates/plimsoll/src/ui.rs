@@ -2,8 +2,6 @@
 
 use std::{
     io::{self, Write},
-    net::SocketAddr,
-    path::PathBuf,
     sync::Arc,
 };
 
@@ -21,6 +19,9 @@ mod kept;
 mod pages;
 mod question;
 mod serving;
+mod site;
+
+use self::site::Site;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,15 +43,6 @@ pub(crate) struct Options {
     /// Serve on this port; 0 takes a free one.
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
-}
-
-/// What is served, and where.
-struct Site {
-    address: SocketAddr,
-    /// The first part of every path.
-    secret: String,
-    /// Where runs are kept.
-    folder: PathBuf,
 }
 
 impl Options {

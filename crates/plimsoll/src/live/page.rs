@@ -10,7 +10,7 @@ use plimsoll_report::{
     summary::{Kind, Origin},
 };
 
-use super::RunOrders;
+use super::orders::RunOrders;
 use crate::{exit::Failure, origin::origin, screen::Screen, session, signals::Signals};
 
 /// Whether there is a page, and where.

@@ -1,56 +1,28 @@
 //! `plimsoll run FILE.yml`: load tests that are written as Artillery's files.
 
-use std::{
-    cell::RefCell, collections::BTreeMap, ffi::OsString, fmt::Write as _, fs, io, io::Read as _, path::Path,
-    sync::Arc, time::Duration,
-};
+use std::{ffi::OsString, io, path::Path};
 
-use plimsoll_load::{
-    plan::Plan,
-    preflight::UserKind,
-    run::{Progress, RunEnd, RunResult},
-};
-use plimsoll_report::{
-    Summary,
-    artillery::{Arrivals, Figures, Names, json},
-    summary::Kind,
-};
-use plimsoll_scenario::{
-    artillery::{self, Activity, NAMES, RATES, Stages, Test, Users as ArtilleryUsers, Verdict},
-    document::Document,
-};
-use plimsoll_script::PageSelector;
-
-use super::results::write_file;
 use crate::{
-    exit::{Failure, Status, TestFailure},
+    exit::{Failure, Status},
     numbers,
     runtime::run_local,
-    session::{self, Beginning, Crowd, EngineTest, Finished, Format, Session, Subject, Users},
     surroundings::Surroundings,
 };
 
+mod file_test;
 mod guard;
+mod input;
+mod names;
 mod options;
 mod processor;
 mod quick;
 mod reports;
 mod summary;
 
+pub(super) use self::input::Input;
 use self::options::Options;
 pub(crate) use self::options::TestFlags;
 pub(crate) use self::quick::Options as QuickOptions;
-use self::{
-    guard::{Breach, Guard},
-    options::ResultFlags,
-    reports::Reports,
-};
-
-/// The names of everything that a report of Artillery's shows.
-const ALL_NAMES: Names = Names {
-    metrics: NAMES,
-    rates: RATES,
-};
 
 /// Runs the file that `arguments` of `plimsoll run` name.
 pub(super) fn execute(arguments: &[OsString], surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
@@ -58,12 +30,7 @@ pub(super) fn execute(arguments: &[OsString], surroundings: &Surroundings<'_>) -
     let path = &options.file;
     let unreadable = |error| io::Error::other(format!("cannot read {}: {error}", path.display()));
     let text = (surroundings.read_file)(path).map_err(unreadable)?;
-    execute_text(&options, &text, surroundings)
-}
-
-/// Runs a file with this text.
-fn execute_text(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
-    run_local(conduct(options, text, surroundings))
+    run_local(file_test::conduct(&options, &text, surroundings))
 }
 
 /// The flags of a file.
@@ -82,308 +49,4 @@ pub(super) fn check(
     let test = Input::new(file, flags).read(&text, surroundings)?;
     test.plan().map_err(|error| Failure::Usage(error.to_string()))?;
     Ok(test.warnings().to_vec())
-}
-
-async fn conduct(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
-    options.test.refuse_unsupported().map_err(Failure::Usage)?;
-    options.refuse_report_as_output()?;
-    let session = Session::begin(&options.session, Beginning::plain(options.verbose), surroundings)?;
-    let input = Input {
-        is_solo: options.results.solo,
-        max_duration: options.results.max_duration,
-        ..Input::new(&options.file, &options.test)
-    };
-    let test = input.read(text, surroundings)?;
-    for warning in test.warnings() {
-        tracing::warn!("{warning}");
-    }
-    let plan = test.plan().map_err(|error| Failure::Usage(error.to_string()))?;
-    if plan.scenarios.is_empty() {
-        return Err(Failure::Usage(
-            "no user arrives before --max-duration ends the run".to_owned(),
-        ));
-    }
-    let ArtilleryUsers {
-        registry,
-        factory,
-        stages,
-        activity,
-    } = test.users();
-    let file_test = FileTest {
-        flags: &options.results,
-        format: options.session.format,
-        is_quiet: options.session.quiet,
-        name: options.file.display().to_string(),
-        plan,
-        reports: RefCell::new(Reports::new(options, &test, Arc::clone(session.basis().screen()))),
-        guard: Guard::new(test.ensure()),
-        test: &test,
-        activity,
-        over: None,
-    };
-    let users = Users {
-        registry,
-        factory,
-        stages,
-    };
-    session.run_on_engine(file_test, users).await
-}
-
-/// A file, and the flags of the command line about its test.
-pub(super) struct Input<'a> {
-    path: &'a Path,
-    flags: &'a TestFlags,
-    is_solo: bool,
-    max_duration: Option<Duration>,
-}
-
-impl<'a> Input<'a> {
-    pub(super) fn new(path: &'a Path, flags: &'a TestFlags) -> Self {
-        Self {
-            path,
-            flags,
-            is_solo: false,
-            max_duration: None,
-        }
-    }
-
-    /// Reads the test; `text` is the file's.
-    pub(super) fn read(&self, text: &str, surroundings: &Surroundings<'_>) -> Result<Test, Failure> {
-        let document = Document::read(&self.path.display().to_string(), text)?;
-        let mut system: BTreeMap<_, _> = surroundings
-            .environment
-            .iter()
-            .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())))
-            .collect();
-        if let Some(path) = &self.flags.dotenv {
-            let text = (surroundings.read_file)(path)
-                .map_err(|error| io::Error::other(format!("cannot read {}: {error}", path.display())))?;
-            system.extend(options::variables_of(&text));
-        }
-        let test = artillery::read(
-            &document,
-            &artillery::Surroundings {
-                path: self.path,
-                environment: self.flags.environment.clone(),
-                target: self.flags.target.clone(),
-                variables: self.flags.variables()?,
-                is_insecure: self.flags.insecure,
-                scenario_name: self.flags.scenario_name.clone(),
-                is_solo: self.is_solo,
-                max_duration: self.max_duration,
-                read_bytes: &read_bytes,
-                read_selector: &|text| Ok(Arc::new(PageSelector::new(text)?)),
-                load_processor: &|path| processor::load(path, &system),
-                system: system.clone(),
-                read_file: surroundings.read_file,
-            },
-        )?;
-        Ok(test)
-    }
-}
-
-fn read_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    fs::File::open(path)?.take(most).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// A file that is about to run.
-struct FileTest<'a> {
-    flags: &'a ResultFlags,
-    format: Format,
-    is_quiet: bool,
-    /// The file as the user named it.
-    name: String,
-    plan: Plan,
-    test: &'a Test,
-    reports: RefCell<Reports<'a>>,
-    guard: Guard<'a>,
-    activity: Arc<Activity>,
-    /// The result, after the end of the run.
-    over: Option<Over>,
-}
-
-/// The result of a run in Artillery's terms.
-struct Over {
-    figures: Figures,
-    /// The verdicts of the file's checks.
-    verdicts: Vec<Verdict>,
-}
-
-impl EngineTest for FileTest<'_> {
-    type Stages = Stages;
-
-    fn subject(&self) -> Subject<'_> {
-        Subject {
-            kind: Kind::Artillery,
-            name: &self.name,
-            plan: &self.plan,
-            crowd: Crowd::of(UserKind::Scenario, &self.plan),
-            leading: &[],
-            link: None,
-        }
-    }
-
-    fn progress(&self, _: &[String]) -> Option<String> {
-        None
-    }
-
-    fn observe(&self, progress: &Progress<'_>) {
-        self.reports.borrow_mut().observe(progress);
-        self.guard.observe(progress);
-    }
-
-    async fn breached(&self) {
-        self.guard.wait().await;
-    }
-
-    fn finish(&mut self, result: &RunResult) {
-        let mut figures = self.reports.get_mut().finish(result);
-        let n_interrupted = result.iterations.n_interrupted;
-        if n_interrupted > 0 {
-            // The engine's own count, which no user can record.
-            figures
-                .counters
-                .insert("vusers.interrupted".to_owned(), n_interrupted);
-        }
-        let mut verdicts = self.test.ensure().judge(&|name| figures.figure(name));
-        // The check that ended the run failed, even if the run's last moments made up for it.
-        if let Some(breach) = self.guard.breach() {
-            for verdict in verdicts.iter_mut().filter(|verdict| verdict.text == breach.check) {
-                verdict.holds = false;
-            }
-        }
-        self.over = Some(Over { figures, verdicts });
-    }
-
-    fn latency(&self, _: &RunResult) -> Option<Duration> {
-        let figures = &self.over.as_ref()?.figures;
-        let latencies = ["websocket.response_time", "http.response_time"].iter();
-        let latencies = latencies.filter_map(|name| figures.summaries.get(*name));
-        latencies
-            .map(|histogram| plimsoll_report::percentile(histogram, 95.0))
-            .min()
-    }
-
-    fn complete(&self, summary: &mut Summary) {
-        if let Some(over) = &self.over {
-            summary::judge(summary, &over.verdicts, self.guard.breach());
-        }
-    }
-
-    async fn print(&self, finished: &Finished<'_>, _: &Stages) -> Result<(), Failure> {
-        let Some(over) = &self.over else { return Ok(()) };
-        // A run without users has no figures.
-        if !matches!(finished.result.end, RunEnd::SetupFailed(_)) {
-            self.print_figures(finished, over)?;
-        }
-        if let Some(path) = &self.flags.output {
-            let report = json(&over.figures, self.reports.borrow().periods());
-            let report = format!("{}\n", serde_json::to_string_pretty(&report)?);
-            write_file(path, report.as_bytes())?;
-        }
-        Ok(())
-    }
-
-    fn verdict(&self, finished: &Finished<'_>) -> Result<Status, Failure> {
-        let result = finished.result;
-        if let RunEnd::SetupFailed(failure) = &result.end {
-            let message = format!("`before` failed, so no user arrived: {failure}");
-            return Err(Failure::Runtime(message.into()));
-        }
-        if let Some(failure) = &result.teardown_failure {
-            return Err(Failure::Runtime(format!("`after` failed: {failure}").into()));
-        }
-        if let Some(Breach { check, after }) = self.guard.breach() {
-            let secs = after.as_secs_f64();
-            let message =
-                format!("the check `{check}` of `ensure` failed after {secs:.1} s and ended the run");
-            return Err(TestFailure::ChecksFailed.because(message));
-        }
-        if result.end == RunEnd::Shutdown {
-            return Err(finished.ender.failure());
-        }
-        self.over.as_ref().map_or(Ok(Status::Success), Over::verdict)
-    }
-}
-
-impl FileTest<'_> {
-    fn print_figures(&self, finished: &Finished<'_>, over: &Over) -> Result<(), Failure> {
-        if self.format == Format::Json {
-            let document = plimsoll_report::json(finished.summary)?;
-            return Ok(session::print(&format!("{document}\n"))?);
-        }
-        self.reports.borrow().print_summary(&over.figures);
-        if self.is_quiet {
-            return Ok(());
-        }
-        let mut text = format!("\n{}", self.arrivals(finished.result, over));
-        // Writing to a string cannot fail.
-        for target in &finished.summary.targets {
-            let _ = write!(text, "\n{}", target.text());
-        }
-        for notice in &finished.result.notices {
-            let _ = writeln!(text, "  {notice}");
-        }
-        if let Some((score, rank)) = over.figures.apdex() {
-            let _ = writeln!(text, "\nApdex score: {score:.3} ({rank})");
-        }
-        text.push_str(&checks(&over.verdicts));
-        Ok(session::print(&text)?)
-    }
-
-    fn arrivals(&self, result: &RunResult, over: &Over) -> String {
-        let figures = &over.figures;
-        let n_following = self.activity.n_following();
-        let arrivals = Arrivals {
-            n_due: self.test.n_due(result.duration),
-            n_created: figures.counter("vusers.created").saturating_sub(n_following),
-            n_following,
-            n_skipped: figures.counter("vusers.skipped"),
-            lateness: figures.summaries.get("vusers.lateness").cloned(),
-            most_active: self.activity.peak(),
-            n_interrupted: result.iterations.n_interrupted,
-        };
-        arrivals.text(&session::health(self, result))
-    }
-}
-
-impl Over {
-    fn verdict(&self) -> Result<Status, Failure> {
-        let n_unexpected = self.figures.counter("plugins.expect.failed");
-        if n_unexpected > 0 {
-            let message = format!("{n_unexpected} expectations of `expect` were not met");
-            return Err(TestFailure::ExpectationsFailed.because(message));
-        }
-        let is_missed = |verdict: &&Verdict| verdict.is_strict && !verdict.holds;
-        let n_failed = self.verdicts.iter().filter(is_missed).count();
-        if n_failed > 0 {
-            let message = format!("{n_failed} of {} checks of `ensure` failed", self.verdicts.len());
-            return Err(TestFailure::ChecksFailed.because(message));
-        }
-        Ok(Status::Success)
-    }
-}
-
-/// The checks as Artillery's plugin prints them.
-fn checks(verdicts: &[Verdict]) -> String {
-    let mut text = String::new();
-    if !verdicts.is_empty() {
-        text.push_str("\nChecks:\n");
-    }
-    for Verdict {
-        text: check,
-        holds,
-        is_strict,
-    } in verdicts
-    {
-        let (word, note) = (
-            if *holds { "ok" } else { "fail" },
-            if *is_strict { "" } else { " (optional)" },
-        );
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{word}: {check}{note}");
-    }
-    text
 }

@@ -71,7 +71,7 @@ pub(crate) fn check(input: &Input<'_>, surroundings: &Surroundings<'_>) -> Resul
     if input.file != "-" || input.tool == Some("k6") {
         return check_file(input, surroundings);
     }
-    let text = read_text(io::stdin()).map_err(|error| unreadable(input.file, &error))?;
+    let text = read_text(io::stdin()).map_err(|error| Failure::unreadable(input.file, &error))?;
     let read_file = |path: &Path| {
         if path == "-" {
             Ok(text.clone())
@@ -111,9 +111,4 @@ fn check_file(input: &Input<'_>, surroundings: &Surroundings<'_>) -> Result<Find
             Findings::new("artillery", outcome).with(cause.as_ref())
         }
     })
-}
-
-/// The failure for a file that cannot be read.
-pub(super) fn unreadable(file: &Path, error: &io::Error) -> Failure {
-    TestFailure::NoFile.because(format!("cannot read {}: {error}", file.display()))
 }

@@ -8,7 +8,7 @@ use std::{
 use plimsoll_load::plan::{Options, Read};
 use serde_json::{Map, Value};
 
-use super::layers::Mistake;
+use super::mistake::Mistake;
 use crate::surroundings::Surroundings;
 
 /// The content of a configuration file.

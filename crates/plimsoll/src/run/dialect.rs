@@ -5,7 +5,6 @@ use std::{ffi::OsString, path::Path};
 
 use plimsoll_scenario::dialect::Dialect;
 
-use super::check::unreadable;
 use crate::{exit::Failure, surroundings::Surroundings};
 
 /// Extensions of scripts, and of files in YAML or JSON.
@@ -52,7 +51,7 @@ pub(super) fn of_file(
     let dialect = match named {
         Some(name) => of_name(name)?,
         None => {
-            let text = (surroundings.read_file)(file).map_err(|error| unreadable(file, &error))?;
+            let text = (surroundings.read_file)(file).map_err(|error| Failure::unreadable(file, &error))?;
             if text.trim().is_empty() {
                 return Err(Failure::Usage(format!("{path} is empty")));
             }

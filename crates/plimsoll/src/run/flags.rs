@@ -1,39 +1,13 @@
 //! The flags for options, which scripts have in `options`, configuration files as keys and the environment as `K6_*`
 //! variables. One table; `plimsoll_load` defines the type of each option.
 
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, error::Error};
+use clap::{ArgMatches, Args, Command, FromArgMatches, error::Error};
 use plimsoll_load::plan::{Options, OptionsError};
 
+mod flag;
 mod table;
 
-use self::table::FLAGS;
-
-/// A flag that sets an option.
-#[derive(Debug)]
-pub(super) struct Flag {
-    /// The option.
-    pub(super) key: &'static str,
-    /// The flag, without its dashes.
-    pub(super) long: &'static str,
-    pub(super) short: Option<char>,
-    pub(super) form: Form,
-    /// The headline that it stands under in the help.
-    pub(super) heading: &'static str,
-    pub(super) help: &'static str,
-}
-
-/// The form of a flag's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    /// A value, with its name in the help.
-    Value(&'static str),
-    /// Several, with commas or each with its flag.
-    List(&'static str),
-    /// No value, or `=true` or `=false`.
-    Switch,
-    /// No value, which means the first default, or `=` and a value.
-    Optional(&'static str, &'static str),
-}
+use self::{flag::Flag, table::FLAGS};
 
 /// The options on the command line, as they were typed.
 #[derive(Clone, Debug, Default)]
@@ -65,32 +39,6 @@ pub(super) fn flag_of(key: &str) -> Option<String> {
 pub(super) fn key_of(long: &str) -> Option<&'static str> {
     let flag = FLAGS.iter().find(|flag| flag.long == long)?;
     Some(flag.key)
-}
-
-impl Flag {
-    fn arg(&self) -> Arg {
-        let arg = Arg::new(self.long)
-            .long(self.long)
-            .help(self.help)
-            .help_heading(self.heading);
-        let arg = match self.short {
-            Some(short) => arg.short(short),
-            None => arg,
-        };
-        match self.form {
-            Form::Value(name) => arg.value_name(name).allow_hyphen_values(true),
-            Form::List(name) => arg.value_name(name).action(ArgAction::Append),
-            Form::Switch => optional(arg, "true", "BOOL"),
-            Form::Optional(preset, name) => optional(arg, preset, name),
-        }
-    }
-}
-
-fn optional(arg: Arg, preset: &'static str, name: &'static str) -> Arg {
-    arg.value_name(name)
-        .num_args(0..=1)
-        .require_equals(true)
-        .default_missing_value(preset)
 }
 
 impl Args for OptionFlags {

@@ -1,8 +1,6 @@
 //! The options of a run, from all the places where they can be given: defaults, then a configuration file, then the
 //! script, then the environment, then the command line. The later wins (docs/reference/run.md, Options).
 
-use std::fmt;
-
 use plimsoll_load::nearest::nearest;
 use plimsoll_load::plan::{Options, OptionsError, Plan, Read};
 use serde_json::Value;
@@ -10,30 +8,9 @@ use serde_json::Value;
 use super::{
     config_file::ConfigFile,
     flags::{self, OptionFlags},
+    mistake::Mistake,
 };
 use crate::surroundings::Surroundings;
-
-/// Invalid options: the place where they were given, and the problem. k6 ends with exit code 104.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {problem}")]
-pub(super) struct Mistake {
-    place: String,
-    problem: String,
-}
-
-impl Mistake {
-    pub(super) fn new(place: impl fmt::Display, problem: impl Into<String>) -> Self {
-        Self {
-            place: place.to_string(),
-            problem: problem.into(),
-        }
-    }
-
-    /// The error about an option in a file.
-    fn of_file(file: &str, error: &OptionsError) -> Self {
-        Self::new(file, error.to_string())
-    }
-}
 
 /// The layers around the script's own, which are known before it is read.
 #[derive(Debug, Default)]

@@ -25,6 +25,7 @@ use crate::{
     surroundings::Surroundings,
 };
 
+mod attempt;
 mod bench;
 mod goals;
 mod kept;
@@ -130,7 +131,11 @@ struct Setup<'a> {
 
 impl Setup<'_> {
     async fn conduct(self) -> Result<Status, Failure> {
-        let goals = Goals::read(&self.flags.slo, &self.workload)?;
+        let goals = Goals::read(
+            &self.flags.slo,
+            self.workload.registry(),
+            self.workload.thresholds(),
+        )?;
         let settings = self.flags.settings(self.workload.least_load());
         let search = Search::new(settings.map_err(Failure::Usage)?);
         let signals = Signals::listen()?;

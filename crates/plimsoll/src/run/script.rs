@@ -9,7 +9,7 @@ use plimsoll_script::{
 };
 use serde_json::{Value, json};
 
-use super::{environment, layers::Mistake, options::ReadingFlags, secret_source};
+use super::{environment, mistake::Mistake, options::ReadingFlags, secret_source};
 use crate::{
     exit::{Failure, TestFailure},
     surroundings::Surroundings,

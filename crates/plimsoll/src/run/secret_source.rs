@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, path::PathBuf, str::FromStr};
 
 use plimsoll_script::{Redaction, SecretSource, Secrets};
 
-use super::layers::Mistake;
+use super::mistake::Mistake;
 use crate::surroundings::Surroundings;
 
 /// The largest size of a file with secrets. Reason: it holds a thousand certificate keys, but not a log that was

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use clap::{ArgAction, Command, parser::ValueSource};
 
-use super::layers::Mistake;
+use super::mistake::Mistake;
 use crate::{
     exit::{Failure, TestFailure},
     surroundings::Surroundings,

@@ -15,7 +15,6 @@ use plimsoll_scenario::{
 };
 use serde_json::json;
 
-use super::check::unreadable;
 use crate::{
     exit::{Failure, Status, TestFailure},
     numbers,
@@ -96,7 +95,7 @@ pub(super) fn document(
         Source::Text(text) => text.clone(),
         Source::File(path) => {
             let text = (surroundings.read_file)(path);
-            text.map_err(|error| unreadable(path, &error))?
+            text.map_err(|error| Failure::unreadable(path, &error))?
         }
     };
     let variable = |name: &str| surroundings.variable(name).map(str::to_owned);

@@ -9,7 +9,7 @@ use plimsoll_report::{
     comparison::{Comparison, TOLERANCE, Verdict},
 };
 
-use super::{history, summary};
+use super::lookup::{history, summary};
 use crate::{
     exit::{Failure, Status},
     surroundings::Surroundings,

@@ -8,7 +8,7 @@ use std::{
 
 use clap::{Parser, ValueHint};
 
-use super::{history, one};
+use super::lookup::{history, one};
 use crate::{
     exit::{Failure, Status},
     surroundings::Surroundings,

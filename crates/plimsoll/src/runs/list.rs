@@ -10,7 +10,7 @@ use plimsoll_history::{Filter, History, Run};
 use plimsoll_load::plan::parse_duration;
 use serde_json::{Value, json};
 
-use super::place;
+use super::{lookup::LINE, place};
 use crate::{
     exit::{Failure, Status},
     surroundings::Surroundings,
@@ -43,7 +43,7 @@ pub(super) struct Options {
 }
 
 /// The names of the kinds of runs.
-const KINDS: [&str; 6] = ["k6", "artillery", "wsdirector", "demo", "bench", super::LINE];
+const KINDS: [&str; 6] = ["k6", "artillery", "wsdirector", "demo", "bench", LINE];
 /// The verdicts of runs; from `found` on, of searches.
 const VERDICTS: [&str; 11] = [
     "passed",

@@ -11,8 +11,8 @@ use plimsoll_history::{Filter, History, Run};
 use plimsoll_load::plan::parse_duration;
 
 use super::{
-    history,
     list::{ago, table},
+    lookup::history,
 };
 use crate::{
     exit::{Failure, Status},

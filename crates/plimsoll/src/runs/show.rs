@@ -7,7 +7,7 @@ use plimsoll_history::{History, Run};
 use plimsoll_line::report::Kept;
 use plimsoll_report::{Layout, Style, Summary, json, summary::Kind};
 
-use super::{LINE, history, one, summary};
+use super::lookup::{LINE, history, one, summary};
 use crate::{
     exit::{Failure, Status},
     session::Format,

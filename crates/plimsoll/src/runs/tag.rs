@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use clap::Parser;
 use plimsoll_history::check_tag;
 
-use super::{history, one};
+use super::lookup::{history, one};
 use crate::{
     exit::{Failure, Status},
     surroundings::Surroundings,

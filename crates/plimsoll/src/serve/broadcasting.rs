@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use clap::Args;
 use plimsoll_server::{BroadcastAccess, Broadcasts, Listeners};
 
-use super::absolute_path;
+use super::path::absolute_path;
 use crate::exit::Failure;
 
 /// AnyCable's port for broadcasts without a key.
@@ -16,7 +16,7 @@ const OPEN_PORT: u16 = 8090;
 
 /// Flags of broadcasts over HTTP.
 #[derive(Debug, Args)]
-#[command(next_help_heading = super::BROADCASTING)]
+#[command(next_help_heading = super::headings::BROADCASTING)]
 #[group(id = "http_broadcasts")]
 pub(super) struct HttpBroadcastOptions {
     /// Path that accepts broadcasts.

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::absolute_path;
+use super::path::absolute_path;
 
 /// Whether there are event streams, and where.
 #[derive(Debug, Args)]

@@ -17,7 +17,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Flags of broadcasting.
 #[derive(Debug, Args)]
-#[command(next_help_heading = super::BROADCASTING)]
+#[command(next_help_heading = super::headings::BROADCASTING)]
 pub(super) struct IngestOptions {
     /// Sources of broadcasts, comma-separated. Default: http, but with --app only if there is a key or an
     /// --http_broadcast_port; and redis if there is a --redis_url.

@@ -8,7 +8,7 @@ use plimsoll_server::{Listeners, MetricsPage};
 use plimsoll_telemetry::{Registry, StatsdFormat, Tags};
 
 use super::{
-    absolute_path,
+    path::absolute_path,
     reporter::{Reporter, Statsd},
 };
 use crate::exit::Failure;

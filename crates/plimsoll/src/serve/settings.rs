@@ -18,6 +18,7 @@ mod renamed;
 mod table;
 #[cfg(test)]
 mod tests;
+mod typed;
 mod unsupported;
 
 use std::{
@@ -25,13 +26,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clap::{Arg, ArgMatches, Command, Id, builder::Resettable, parser::ValueSource};
+use clap::{ArgMatches, Command};
 
 pub(crate) use self::catalog::is_setting;
 use self::{
-    catalog::{Catalog, argument},
+    catalog::{Catalog, argument, without_rules},
     layer::Layer,
     merge::Merger,
+    typed::is_typed,
 };
 use crate::{numbers::explained, surroundings::Surroundings};
 
@@ -133,15 +135,6 @@ fn relaxed(program: Command, is_below: impl Fn(&str) -> bool) -> Command {
             }
         })
     })
-}
-
-fn without_rules(arg: Arg) -> Arg {
-    arg.requires(Resettable::<Id>::Reset)
-        .conflicts_with(Resettable::<Id>::Reset)
-}
-
-fn is_typed(typed: &ArgMatches, id: &str) -> bool {
-    typed.value_source(id) == Some(ValueSource::CommandLine)
 }
 
 /// The settings file to read.

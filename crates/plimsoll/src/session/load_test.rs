@@ -4,15 +4,14 @@ use std::{io, sync::Arc};
 
 use plimsoll_load::{
     metrics::SampleSender,
-    plan::Plan,
     run::Control,
     watch::{Sampling, Target},
 };
-use plimsoll_report::{Summary, summary::Kind};
+use plimsoll_report::Summary;
 
 use super::{
     ending::{Ender, Ends},
-    memory_check::Crowd,
+    subject::Subject,
     watchers::Watchers,
 };
 use crate::{
@@ -66,20 +65,6 @@ pub(crate) trait LoadTest {
     /// # Errors
     /// The run did not end well.
     fn verdict(&self, ended: Ended<'_, Self::Result>) -> Result<Status, Failure>;
-}
-
-/// The subject of a run.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Subject<'a> {
-    pub(crate) kind: Kind,
-    /// The name of the test, as the user gave it.
-    pub(crate) name: &'a str,
-    pub(crate) plan: &'a Plan,
-    pub(crate) crowd: Crowd,
-    /// The metrics that come before all others in the terminal; the first of them that has samples is the main latency.
-    pub(crate) leading: &'static [&'static str],
-    /// Another page that belongs to the run, with its name.
-    pub(crate) link: Option<(&'a str, &'a str)>,
 }
 
 /// The surroundings of a run in progress.

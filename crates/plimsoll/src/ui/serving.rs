@@ -16,9 +16,9 @@ use plimsoll_report::html::{SCRIPT, STYLE};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::{
-    Site,
     pages::{self, Page},
     question::Question,
+    site::Site,
 };
 
 /// Only its own script and style; the form that chooses runs leads to its own pages.

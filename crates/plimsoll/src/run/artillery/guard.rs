@@ -7,7 +7,7 @@ use plimsoll_report::artillery::Figures;
 use plimsoll_scenario::artillery::Ensure;
 use tokio::sync::Notify;
 
-use super::ALL_NAMES;
+use super::names::ALL_NAMES;
 
 /// Checks a run in progress.
 pub(super) struct Guard<'a> {

@@ -6,9 +6,13 @@ use clap::{Parser, ValueHint};
 use plimsoll_clients::http::Url;
 use serde_json::json;
 
-use super::options::{self, ResultFlags, TestFlags};
+use super::{
+    file_test,
+    options::{self, ResultFlags, TestFlags},
+};
 use crate::{
     exit::{Failure, Status},
+    runtime::run_local,
     session::SessionFlags,
     surroundings::Surroundings,
 };
@@ -54,7 +58,7 @@ impl Options {
             session: self.session,
             verbose: false,
         };
-        super::execute_text(&options, &text, surroundings)
+        run_local(file_test::conduct(&options, &text, surroundings))
     }
 
     /// The file that asks for the same.

@@ -11,7 +11,7 @@ use plimsoll_report::artillery::{Figures, Periods, Version1, Version2};
 use plimsoll_scenario::artillery::Test;
 
 use super::{
-    ALL_NAMES,
+    names::ALL_NAMES,
     options::{Options, SummaryMode},
 };
 use crate::{

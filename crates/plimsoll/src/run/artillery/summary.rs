@@ -3,7 +3,7 @@
 use plimsoll_report::{Summary, summary::Threshold};
 use plimsoll_scenario::artillery::Verdict;
 
-use super::Breach;
+use super::guard::Breach;
 
 /// Adds the checks of `ensure` as thresholds. Those that may fail become notices.
 pub(super) fn judge(summary: &mut Summary, verdicts: &[Verdict], breach: Option<&Breach>) {

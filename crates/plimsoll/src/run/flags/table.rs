@@ -1,6 +1,6 @@
 //! Every flag that sets an option, with k6's names, by topic.
 
-use super::{
+use super::flag::{
     Flag,
     Form::{self, List, Optional, Switch, Value},
 };

@@ -1,9 +1,8 @@
 //! The objectives of a search: those that were typed, or else the script's thresholds, or else the usual ones.
 
 use plimsoll_line::objective::{ERRORS, LOST, Objective};
-use plimsoll_load::metrics::Registry;
+use plimsoll_load::{metrics::Registry, threshold::Rule};
 
-use super::workload::Workload;
 use crate::exit::{Failure, TestFailure};
 
 /// The objectives of a search.
@@ -26,12 +25,15 @@ const LATENCIES: [&str; 6] = [
 ];
 
 impl Goals {
-    /// Parses the objectives of the command line.
+    /// Parses the objectives of the command line; `registry` has the metrics of the test, `thresholds` its own rules by metric.
     ///
     /// # Errors
     /// When an objective cannot be judged; nothing has run by then.
-    pub(super) fn read(typed: &[String], workload: &Workload) -> Result<Self, Failure> {
-        let registry = workload.registry();
+    pub(super) fn read<'a>(
+        typed: &[String],
+        registry: &Registry,
+        thresholds: impl Iterator<Item = (&'a str, &'a [Rule])>,
+    ) -> Result<Self, Failure> {
         let invalid = |error| TestFailure::InvalidOptions.because(error);
         if !typed.is_empty() {
             let objectives = typed.iter().map(|text| Objective::parse(text, registry));
@@ -41,7 +43,7 @@ impl Goals {
             });
         }
         let mut objectives = Vec::new();
-        for (metric, rules) in workload.thresholds() {
+        for (metric, rules) in thresholds {
             for rule in rules {
                 objectives.push(Objective::of_threshold(metric, rule, registry).map_err(invalid)?);
             }

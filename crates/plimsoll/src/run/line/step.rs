@@ -13,11 +13,11 @@ use plimsoll_load::{
 };
 
 use super::{
+    attempt::Attempt,
     options::Timing,
     recording::{Recording, Steady},
     talk::{Present, Talk},
     watched::Watched,
-    workload::Attempt,
 };
 use crate::{exit::Failure, session, signals::Signals};
 

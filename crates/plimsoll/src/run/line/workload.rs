@@ -1,21 +1,15 @@
 //! The load of a search: a script, or a file of another tool.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use plimsoll_line::{objective::ERRORS, report::Unit};
-use plimsoll_load::{
-    metrics::{Contains, Registry, built_in::Execution},
-    plan::Plan,
-    threshold::Rule,
-    vu::{Lifecycle, VuFactory},
-};
+use plimsoll_line::report::Unit;
+use plimsoll_load::{metrics::Registry, threshold::Rule};
 use plimsoll_scenario::dialect::Dialect;
 use plimsoll_script::Redaction;
 
 use super::{
     super::dialect,
     Options,
-    options::Timing,
     step::{Taken, Taker},
     talk::Present,
     watched::Watched,
@@ -36,18 +30,6 @@ pub(super) enum Workload {
     Artillery(ArtilleryTest),
     Wsdirector(WsdirectorTest),
     Bench(BenchTest),
-}
-
-/// A run with one load, ready to go.
-pub(super) struct Attempt {
-    pub(super) plan: Plan,
-    pub(super) registry: Registry,
-    pub(super) factory: Arc<dyn VuFactory>,
-    pub(super) stages: Box<dyn Lifecycle>,
-    /// Whether the counter of failed iterations is the search's and not the test's own.
-    pub(super) counts_errors: bool,
-    /// The timing; `None` without a warm-up, when the whole run counts.
-    pub(super) timing: Option<Timing>,
 }
 
 impl Workload {
@@ -164,15 +146,4 @@ impl Workload {
             test.learn(iteration);
         }
     }
-}
-
-/// The metrics of a test with those that every run has, and the counter of failed iterations, unless the test has a metric of
-/// that name; and whether it has not.
-fn with_errors(mut registry: Registry) -> Result<(Registry, bool), Failure> {
-    Execution::register(&mut registry)?;
-    let is_free = registry.find(ERRORS).is_none();
-    if is_free {
-        registry.counter(ERRORS, Contains::Default)?;
-    }
-    Ok((registry, is_free))
 }

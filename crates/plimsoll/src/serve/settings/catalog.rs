@@ -2,7 +2,7 @@
 
 use std::{any::TypeId, collections::BTreeMap};
 
-use clap::{Arg, ArgAction, Command};
+use clap::{Arg, ArgAction, Command, Id, builder::Resettable};
 use plimsoll_load::nearest::nearest;
 
 use super::{
@@ -151,6 +151,12 @@ impl<'a> Catalog<'a> {
 /// Whether a variable can be a setting of this program: its own, AnyCable's, or one of a hosting platform.
 pub(crate) fn is_setting(variable: &str) -> bool {
     PREFIXES.iter().any(|prefix| variable.starts_with(prefix)) || is_of_platforms(variable)
+}
+
+/// The argument without its rules about other flags.
+pub(super) fn without_rules(arg: Arg) -> Arg {
+    arg.requires(Resettable::<Id>::Reset)
+        .conflicts_with(Resettable::<Id>::Reset)
 }
 
 /// The argument with this flag.

@@ -6,9 +6,9 @@ use clap::{Arg, ArgMatches, Command};
 
 use super::{
     catalog::{argument, is_boolean},
-    is_typed,
     layer::{Assignment, Origin},
     table::{Condition, SETTINGS, Setting, is_of_platforms},
+    typed::is_typed,
 };
 
 /// Warns of each setting without effect. `below` are the values that are not from the command line; `matches` has

@@ -8,11 +8,10 @@ use std::{
 use clap::{Arg, ArgMatches, Command};
 
 use super::{
-    catalog::{argument, is_switch, upper_snake},
-    is_typed,
+    catalog::{argument, is_switch, upper_snake, without_rules},
     layer::{Assignment, Layer, Origin},
     table::{self, Secrecy},
-    without_rules,
+    typed::is_typed,
 };
 use crate::numbers::explained;
 

@@ -9,14 +9,12 @@ use plimsoll_load::{
 };
 use plimsoll_scenario::artillery::Test;
 
-use super::{
-    super::{
-        super::artillery::{Input, TestFlags},
-        Options,
-        options::Timing,
-        steady::{self, Places},
-    },
-    Attempt, with_errors,
+use super::super::{
+    super::artillery::{Input, TestFlags},
+    Options,
+    attempt::{Attempt, with_errors},
+    options::Timing,
+    steady::{self, Places},
 };
 use crate::{exit::Failure, numbers, surroundings::Surroundings};
 

@@ -6,14 +6,12 @@ use plimsoll_line::report::Unit;
 use plimsoll_load::{executor::WhenLate, metrics::Registry, plan, plan::Plan, threshold::Rules};
 use plimsoll_script::{Redaction, Script};
 
-use super::{
-    super::{
-        super::{config_file::ConfigFile, flags::OptionFlags, layers::Layers, script},
-        Options,
-        options::Timing,
-        steady::{self, Places},
-    },
-    Attempt, with_errors,
+use super::super::{
+    super::{config_file::ConfigFile, flags::OptionFlags, layers::Layers, script},
+    Options,
+    attempt::{Attempt, with_errors},
+    options::Timing,
+    steady::{self, Places},
 };
 use crate::{
     exit::{Failure, TestFailure},

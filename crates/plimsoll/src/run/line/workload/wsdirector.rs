@@ -5,13 +5,11 @@ use clap::Parser;
 use plimsoll_load::{metrics::Registry, plan::Plan};
 use plimsoll_scenario::wsdirector::{Connect, Scenario, Users};
 
-use super::{
-    super::{
-        super::wsdirector::{self, ClientFlags, Source},
-        Options,
-        options::Timing,
-    },
-    Attempt, with_errors,
+use super::super::{
+    super::wsdirector::{self, ClientFlags, Source},
+    Options,
+    attempt::{Attempt, with_errors},
+    options::Timing,
 };
 use crate::{
     exit::{Failure, TestFailure},
