@@ -90,7 +90,18 @@ mod tests {
 
     #[test]
     fn dialects_have_names() {
-        for name in Dialect::names() {
+        let names: Vec<_> = Dialect::names().collect();
+        assert_eq!(
+            names,
+            [
+                "actioncable-v1-json",
+                "actioncable-v1-ext-json",
+                "actioncable-v1-msgpack",
+                "actioncable-v1-ext-msgpack",
+                "actioncable-v1-protobuf"
+            ]
+        );
+        for name in names {
             assert_eq!(Dialect::of(Some(name)).subprotocol(), Some(name));
         }
         let protobuf = Dialect {

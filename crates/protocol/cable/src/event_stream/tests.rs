@@ -240,6 +240,17 @@ fn json_text() -> impl Strategy<Value = (Value, String)> {
     })
 }
 
+#[test]
+fn a_comment_is_one_line_with_its_text() {
+    for (text, expected) in [
+        ("binary", ": binary\n\n"),
+        ("", ": \n\n"),
+        ("two\nlines\r", ": two lines \n\n"),
+    ] {
+        assert_eq!(comment(text), expected, "{text:?}");
+    }
+}
+
 proptest! {
     #[test]
     fn a_string_arrives_with_its_characters(message in text()) {

@@ -251,6 +251,7 @@ fn sets_without_a_usable_key_are_errors() {
         ("rsa", "kty", json!("oct")),
         ("rsa", "kty", json!("XYZ")),
         ("ed", "crv", json!("X25519")),
+        ("ed", "crv", json!("P-256")),
         ("p256", "crv", json!("P-521")),
         ("p256", "key_ops", json!(["sign"])),
         ("p256", "alg", json!("ES384")),
