@@ -73,3 +73,40 @@ pub fn encode_close(frame: Option<CloseFrame<'_>>, mask: Option<[u8; 4]>, out: &
     }
     encode_frame(Opcode::Close, &payload[..len], mask, out);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::close::CloseCode;
+
+    #[test]
+    fn a_frame_takes_one_allocation_of_its_size() {
+        for len in [0, 10, 1_000, 100_000] {
+            let mut out = Vec::new();
+            encode_frame(Opcode::Binary, &vec![7; len], None, &mut out);
+            assert_eq!(out.capacity(), MAX_BYTES + len, "{} bytes", out.len());
+        }
+    }
+
+    #[test]
+    fn a_long_reason_is_cut_between_characters() {
+        let cut = "x".repeat(122);
+        for (reason, expected) in [
+            ("x".repeat(123), "x".repeat(123)),
+            ("x".repeat(124), "x".repeat(123)),
+            ("x".repeat(1_000), "x".repeat(123)),
+            // The second byte of the character would be the 124th.
+            (format!("{cut}é"), cut),
+        ] {
+            let mut out = Vec::new();
+            let code = CloseCode::NORMAL;
+            let frame = CloseFrame {
+                code,
+                reason: &reason,
+            };
+            encode_close(Some(frame), None, &mut out);
+            let head = [0x88, expected.len() as u8 + 2, 0x03, 0xE8];
+            assert_eq!(out, [&head[..], expected.as_bytes()].concat(), "{reason}");
+        }
+    }
+}

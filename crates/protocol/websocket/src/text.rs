@@ -111,6 +111,14 @@ mod tests {
         check(&[0xF5], Some(0));
     }
 
+    /// Byte by byte, the memory would double several times.
+    #[test]
+    fn a_whole_piece_is_copied_at_once() {
+        let mut text = Text::default();
+        text.push("✓".repeat(1_000).as_bytes()).unwrap();
+        assert_eq!(text.capacity(), 3_000);
+    }
+
     #[test]
     fn joins_a_code_point_that_was_cut_anywhere() {
         let whole = "aκ✓🦀z";

@@ -64,8 +64,9 @@ mod tests {
     #[test]
     fn the_peer_starts() {
         let mut state = CloseState::Open;
+        assert!(state.is_open() && !state.is_closed());
         assert_eq!(state.on_received(NORMAL), Some(Some(CloseCode::NORMAL)));
-        assert!(state.is_closed());
+        assert!(state.is_closed() && !state.is_open());
         assert!(!state.start(), "our Close went out as the echo");
     }
 

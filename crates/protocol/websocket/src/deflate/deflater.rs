@@ -64,3 +64,38 @@ impl Deflater {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes with six random bits each, so that three quarters of their length are left.
+    fn noise(len: usize) -> Vec<u8> {
+        let mut state = 1_u64;
+        let next = |_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 58) as u8
+        };
+        (0..len).map(next).collect()
+    }
+
+    /// Room for half of the message is enough for most. A message that shrinks less doubles it once.
+    #[test]
+    fn the_output_gets_room_for_what_is_left() {
+        for (message, expected) in [
+            (vec![b'x'; 100], 50 + OVERHEAD_BYTES),
+            (vec![b'x'; 10_000], 5_000 + OVERHEAD_BYTES),
+            (noise(10_000), 2 * (5_000 + OVERHEAD_BYTES)),
+        ] {
+            let mut out = Vec::new();
+            Deflater::new(Direction::STATELESS).compress(&message, &mut out);
+            assert_eq!(
+                out.capacity(),
+                expected,
+                "{} of {} bytes",
+                out.len(),
+                message.len()
+            );
+        }
+    }
+}

@@ -31,3 +31,16 @@ impl fmt::Display for WindowBits {
         self.0.fmt(f)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_has_a_range_and_shows_its_logarithm() {
+        for (bits, expected) in [(8, None), (9, Some("9")), (15, Some("15")), (16, None)] {
+            let shown = WindowBits::new(bits).map(|window| window.to_string());
+            assert_eq!(shown.as_deref(), expected, "{bits}");
+        }
+    }
+}

@@ -94,6 +94,21 @@ mod tests {
     }
 
     #[test]
+    fn a_quoted_value_ends_at_its_quote() {
+        for (text, expected) in [
+            (r#"x; a="b", y"#, &["x", "y"][..]),
+            (r#"x; a="bc", y"#, &["x", "y"]),
+            (r#"x; a="b,c", y"#, &["x", "y"]),
+            (r#"x; a="\"", y"#, &["x", "y"]),
+            (r#"x; a="\", y"#, &["x"]),
+            (r"x; a=\, y", &["x", "y"]),
+        ] {
+            let names: Vec<_> = parse(text).map(|extension| extension.name).collect();
+            assert_eq!(names, expected, "{text}");
+        }
+    }
+
+    #[test]
     fn values_are_tokens_with_or_without_quotes() {
         for (text, expected) in [
             ("x", true),

@@ -37,6 +37,12 @@ fn examples_of_7_2_3() {
 }
 
 #[test]
+fn a_message_goes_on_after_a_final_block() {
+    let (last, next) = (b"\xf3\x48\xcd\xc9\xc9\x07\x00", b"\xf2\x48\xcd\xc9\xc9\x07\x00");
+    check(&[b"\xc1\x0e", &last[..], next].concat(), &["text HelloHello"]);
+}
+
+#[test]
 fn compressed_and_plain_messages_mix() {
     check(
         b"\x81\x01a\xc1\x07\xf2\x48\xcd\xc9\xc9\x07\x00\x81\x01b",

@@ -100,6 +100,23 @@ fn what_is_held_is_counted_and_nothing_between_messages() {
 }
 
 #[test]
+fn the_payload_of_a_control_frame_is_counted() {
+    let config = config(Role::Server);
+    let mut decoder = Decoder::new();
+    let mut input = masked(Opcode::Ping, true, &[b'x'; 100]);
+    decoder.decode(&config, &mut input[..66]).unwrap();
+    // 60 bytes of payload, and at most as much unused capacity.
+    let n_counted = decoder.held_bytes() - size_of::<Partial>();
+    assert!((60..=120).contains(&n_counted), "{n_counted}");
+}
+
+#[test]
+fn logs_name_an_inflater_without_its_window() {
+    let inflater = Inflater::new(WindowBits::MAX);
+    assert_eq!(format!("{inflater:?}"), "Inflater");
+}
+
+#[test]
 fn an_inflater_is_counted_while_it_is_kept() {
     let config = config(Role::Server);
     let mut decoder = Decoder::with_deflate(&config, &agreed(false, WindowBits::MAX));

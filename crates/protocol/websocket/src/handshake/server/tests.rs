@@ -270,3 +270,36 @@ fn deflate_is_negotiated() {
     "#]],
     );
 }
+
+#[test]
+fn a_bare_line_feed_ends_no_line() {
+    for (head, expected) in [
+        ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", Ok(())),
+        ("\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", Ok(())),
+        ("GET / HTTP/1.1\nHost: a\r\n\r\n", Err(HandshakeError::LineEnd)),
+        ("GET / HTTP/1.1\r\nHost: a\n\r\n", Err(HandshakeError::LineEnd)),
+        ("GET / HTTP/1.1\r\nHost: a\r\n\n", Err(HandshakeError::LineEnd)),
+        (
+            "\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
+            Err(HandshakeError::LineEnd),
+        ),
+    ] {
+        let found = Request::parse(head.as_bytes()).map(|request| assert!(request.is_some(), "{head:?}"));
+        assert_eq!(found, expected, "{head:?}");
+    }
+}
+
+#[test]
+fn a_request_names_one_host_unless_it_is_of_http_1_0() {
+    for (head, expected) in [
+        ("HTTP/1.1\r\nHost: a.example:80", Ok(())),
+        ("HTTP/1.1\r\nhost:", Ok(())),
+        ("HTTP/1.1", Err(HandshakeError::Host)),
+        ("HTTP/1.0", Ok(())),
+        ("HTTP/1.0\r\nHost: a/b", Err(HandshakeError::Host)),
+    ] {
+        let head = format!("GET / {head}\r\n\r\n");
+        let (request, _) = Request::parse(head.as_bytes()).unwrap().unwrap();
+        assert_eq!(request.check_host(), expected, "{head:?}");
+    }
+}
