@@ -48,6 +48,10 @@ mod tests {
             (&[99, 1], 100, &[99, 1]),
             (&[999, 1], 100, &[99, 1]),
             (&[0, 3], 8, &[2, 6]),
+            // The rest goes to the largest remainders.
+            (&[2, 5], 10, &[3, 7]),
+            (&[4, 3], 10, &[6, 4]),
+            (&[1, 2, 4], 10, &[1, 3, 6]),
             (&[1, 2], 0, &[0, 0]),
         ] {
             assert_eq!(shares(weights, load), expected, "{weights:?} {load}");

@@ -202,7 +202,7 @@ impl Search {
     }
 
     fn close_in(&self, holds: Level, limit: Level) -> Next {
-        if let Some(suspect) = self.suspect(limit.load) {
+        if let Some(suspect) = self.suspect() {
             return Next::Take(suspect);
         }
         if holds.ballot.decision(self.settings.repeat).is_none() {
@@ -228,14 +228,12 @@ impl Search {
     }
 
     /// After a load that both held and failed: the least one that held, while it has no majority.
-    fn suspect(&self, limit: u64) -> Option<u64> {
+    fn suspect(&self) -> Option<u64> {
         let is_contradicted = self
             .ballots
             .values()
             .any(|ballot| ballot.held > 0 && ballot.broke > 0);
-        let first = self
-            .levels()
-            .find(|level| level.ballot.held > 0 && level.load < limit)?;
+        let first = self.levels().find(|level| level.ballot.held > 0)?;
         let is_open = first.ballot.decision(self.settings.repeat).is_none();
         (is_contradicted && is_open).then_some(first.load)
     }
@@ -277,8 +275,8 @@ const FAR: u64 = 4;
 /// The load to try between two that are at least 2 apart.
 fn between(low: u64, high: u64) -> u64 {
     if high / low > FAR {
-        let middle = (low as f64 * high as f64).sqrt() as u64;
-        middle.clamp(low + 1, high - 1)
+        // Far from both ends: at least twice the lower one, and less than half of the upper one.
+        (low as f64 * high as f64).sqrt() as u64
     } else {
         low + (high - low) / 2
     }

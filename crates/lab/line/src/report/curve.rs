@@ -43,7 +43,7 @@ pub(super) fn curve(report: &Report) -> String {
             n_held,
             n_steps,
         } = point;
-        let share = if highest > 0.0 { value / highest } else { 0.0 };
+        let share = if highest == 0.0 { 0.0 } else { value / highest };
         let mark = if n_held * 2 > *n_steps { ' ' } else { '✗' };
         let line = format!(
             "{:>n_digits$}  {shown:>n_shown$} {mark} {}",

@@ -33,9 +33,14 @@ pub enum KeptError {
     Newer(u64),
 }
 
+/// The version alone, because a newer document may lack fields of this one.
+#[derive(Deserialize)]
+struct Versioned {
+    version: u64,
+}
+
 #[derive(Clone, Debug, Deserialize)]
 struct Document {
-    version: u64,
     name: String,
     unit: Unit,
     limits: Vec<Limit>,
@@ -74,13 +79,13 @@ impl Kept {
     /// # Errors
     /// The text is something else. The error's text begins with a verb, so that a name can stand before it.
     pub fn read(json: &str) -> Result<Self, KeptError> {
-        let document: Document = serde_json::from_str(json)?;
-        if document.version > VERSION {
-            return Err(KeptError::Newer(document.version));
+        let Versioned { version } = serde_json::from_str(json)?;
+        if version > VERSION {
+            return Err(KeptError::Newer(version));
         }
         Ok(Self {
             json: json.to_owned(),
-            document,
+            document: serde_json::from_str(json)?,
         })
     }
 

@@ -100,6 +100,19 @@ fn check(report: &Report, expected: &Expect) {
 }
 
 #[test]
+fn the_headline_is_the_beginning_of_the_sentence() {
+    for (capacity, ceiling, expected) in [
+        (1000, 9999, "Holds 1,000 users"),
+        (1000, 300, "Holds at least 300 users"),
+        (0, 9999, "Not even 1 user holds"),
+    ] {
+        let report = report(Settings::default(), capacity, ceiling, 99);
+        assert_eq!(report.headline(), expected);
+        assert!(report.sentence().starts_with(expected), "{}", report.sentence());
+    }
+}
+
+#[test]
 fn the_line_is_a_sentence() {
     let settings = Settings::default();
     check(
@@ -425,8 +438,12 @@ fn other_texts_are_no_kept_search() {
     for (text, words) in [
         ("", "is not a search result of plimsoll line: EOF"),
         (
-            r#"{"version": 2}"#,
+            r#"{"version": 1}"#,
             "is not a search result of plimsoll line: missing field `name`",
+        ),
+        (
+            r#"{"version": 2}"#,
+            "is a search of version 2, and this program reads version 1; use a newer plimsoll",
         ),
     ] {
         let error = Kept::read(text).unwrap_err().to_string();

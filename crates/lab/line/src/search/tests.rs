@@ -187,6 +187,47 @@ fn ends_of_all_kinds() {
 }
 
 #[test]
+fn the_next_load_follows_from_the_votes() {
+    use Vote::{Broke, Held};
+    for (votes, expected) in [
+        (&[][..], 10),
+        (&[(10, Held)], 20),
+        // A load that failed once is repeated, even before the greatest one that held has its majority.
+        (&[(10, Held), (20, Broke), (20, Broke), (15, Broke)], 15),
+        (&[(10, Held), (20, Broke), (20, Broke)], 10),
+        // After a contradiction the least load that held is repeated, not one below that never held.
+        (
+            &[
+                (5, Broke),
+                (10, Held),
+                (15, Held),
+                (15, Broke),
+                (20, Broke),
+                (20, Broke),
+            ],
+            10,
+        ),
+    ] {
+        let mut search = Search::new(Settings::default());
+        votes.iter().for_each(|&(load, vote)| search.record(load, vote));
+        assert_eq!(search.next(), Next::Take(expected), "{votes:?}");
+    }
+}
+
+/// One step of three is chance, and no earlier state of the target.
+#[test]
+fn the_lowest_load_that_held_once_does_not_hold() {
+    let settings = Settings {
+        max: 1,
+        ..Settings::default()
+    };
+    let mut votes = [Vote::Held, Vote::Broke, Vote::Broke].into_iter();
+    let (line, tried) = search(settings, |_| votes.next().unwrap());
+    assert_eq!((line.end, loads(&line)), (End::NothingHolds, (None, Some(1))));
+    assert_eq!(tried, [1, 1, 1]);
+}
+
+#[test]
 fn a_target_that_dies_is_told_from_one_that_is_full() {
     // Dies at the first overload.
     let mut is_dead = false;
