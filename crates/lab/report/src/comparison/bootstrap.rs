@@ -72,6 +72,8 @@ pub(super) fn sample_variance(numbers: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
     use crate::comparison::measurement::Parts;
 
@@ -169,6 +171,22 @@ mod tests {
         let of = |runs: &[&Measurement]| variance(runs, 8, |figures| figures.iter().sum());
         assert_eq!(of(&[&sparse(50)]), Some(0.0));
         assert_eq!(of(&[&sparse(20), &sparse(70)]), None);
+    }
+
+    #[test]
+    fn half_of_the_resamples_are_enough() {
+        for (n_figures, expected) in [(RESAMPLES / 2 - 1, None), (RESAMPLES / 2, Some(0.0))] {
+            let n_taken = Cell::new(0);
+            let effect = |_: &[f64]| match n_taken.replace(n_taken.get() + 1) {
+                n if n < n_figures => 1.0,
+                _ => f64::NAN,
+            };
+            assert_eq!(
+                variance(&[&run(&[1.0; 8])], 8, effect),
+                expected,
+                "{n_figures} figures"
+            );
+        }
     }
 
     /// A manipulated file may have more intervals than a run can have. They cost nothing.

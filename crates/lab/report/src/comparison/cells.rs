@@ -62,7 +62,7 @@ fn signed(value: f64, unit: &str) -> String {
     let decimals = usize::from(value.abs() < 9.95);
     let text = format!("{:.decimals$}", value.abs());
     let is_zero = text.chars().all(|character| matches!(character, '0' | '.'));
-    match (is_zero, value < 0.0) {
+    match (is_zero, value.is_sign_negative()) {
         (true, _) => format!("0{unit}"),
         (false, true) => format!("−{text}{unit}"),
         (false, false) => format!("+{text}{unit}"),

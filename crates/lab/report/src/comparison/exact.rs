@@ -59,29 +59,70 @@ pub(super) fn judge(metric: &str, name: &str, baseline: Faults, candidate: Fault
 mod tests {
     use super::*;
 
+    #[track_caller]
+    fn check(baseline: (u64, u64), candidate: (u64, u64), verdict: Verdict, reason: &str, change: f64) {
+        let [before, after] = [baseline, candidate].map(|(n, of)| Faults { n, of });
+        let found = judge("messages", "lost", before, after);
+        assert_eq!(
+            (
+                found.verdict,
+                found.reason.as_deref().unwrap_or_default(),
+                found.change
+            ),
+            (verdict, reason, Some(change)),
+            "{baseline:?} {candidate:?}"
+        );
+    }
+
     #[test]
     fn one_lost_message_is_a_regression() {
         use Verdict::{Improved, NoSignificantDifference, Regressed};
-        for (baseline, candidate, expected) in [
-            (0, 0, NoSignificantDifference),
-            (0, 1, Regressed),
-            (1, 0, Improved),
-            (100, 120, NoSignificantDifference),
-            (100, 80, NoSignificantDifference),
-            (100, 201, Regressed),
-            (100, 49, Improved),
+        for (baseline, candidate, verdict, reason, change) in [
+            (0, 0, NoSignificantDifference, "", 0.0),
+            (0, 1, Regressed, "one is too many", 1.0),
+            (1, 0, Improved, "", -1.0),
+            (100, 120, NoSignificantDifference, "both sides have some", 20.0),
+            (100, 80, NoSignificantDifference, "both sides have some", -20.0),
+            (100, 200, NoSignificantDifference, "both sides have some", 100.0),
+            (100, 201, Regressed, "more than twice the share", 101.0),
+            (100, 50, NoSignificantDifference, "both sides have some", -50.0),
+            (100, 49, Improved, "less than half the share", -51.0),
         ] {
-            let faults = |n| Faults { n, of: 1_000_000 };
-            let found = judge("messages", "lost", faults(baseline), faults(candidate));
-            assert_eq!(found.verdict, expected, "{baseline} {candidate}");
+            let of = 1_000_000;
+            check((baseline, of), (candidate, of), verdict, reason, change);
         }
     }
 
     #[test]
     fn shares_count_not_numbers() {
-        // Twice as many of twice as many.
-        let (baseline, candidate) = (Faults { n: 10, of: 1000 }, Faults { n: 20, of: 2000 });
-        let found = judge("messages", "lost", baseline, candidate);
-        assert_eq!(found.verdict, Verdict::NoSignificantDifference);
+        use Verdict::{Improved, NoSignificantDifference, Regressed};
+        // Twice as many of twice as many, of ten times as many; as many of a tenth.
+        check(
+            (10, 1_000),
+            (20, 2_000),
+            NoSignificantDifference,
+            "both sides have some",
+            10.0,
+        );
+        check(
+            (10, 1_000),
+            (20, 10_000),
+            Improved,
+            "less than half the share",
+            10.0,
+        );
+        check(
+            (10, 10_000),
+            (10, 1_000),
+            Regressed,
+            "more than twice the share",
+            0.0,
+        );
+    }
+
+    #[test]
+    fn faults_and_messages_of_several_runs_are_added() {
+        let sum = Faults { n: 1, of: 10 }.plus(Faults { n: 2, of: 30 });
+        assert_eq!(sum, Faults { n: 3, of: 40 });
     }
 }

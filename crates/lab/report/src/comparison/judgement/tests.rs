@@ -208,6 +208,9 @@ fn a_verdict_takes_a_change_that_matters_and_is_no_chance() {
         let found = verdict(&figure(Better::Lower, Nature::Mean), effect, 0.01, TOLERANCE);
         assert_eq!(found, NoSignificantDifference);
     }
+    let just_told = Nature::Mean.hopeless_margin();
+    let found = verdict(&figure(Better::Lower, Nature::Mean), 0.0, just_told, TOLERANCE);
+    assert_eq!(found, NoSignificantDifference);
 }
 
 fn figure(better: Better, nature: Nature) -> Figure {
@@ -308,6 +311,11 @@ fn what_cannot_be_told_has_its_reason() {
     };
     for (baseline, candidate, expected) in [
         (half_empty(), other(), "a run has no samples for most of its time"),
+        (
+            ratios(&[(0.0, 0.0); 8]),
+            other(),
+            "a run has no samples for most of its time",
+        ),
         (
             ratios(&[(1.0, 1.0); 7]),
             other(),

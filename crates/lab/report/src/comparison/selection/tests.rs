@@ -264,6 +264,11 @@ fn costs_are_per_piece_of_the_most_work() {
     let of_cpu = &costs(&whole)[0].1;
     let expected = [500_000.0, 500_000.0, 500_000.0, 500_000.0].map(|us| (us, 4.0));
     assert_eq!(of_cpu.parts, Parts::Ratio(expected.into()));
+    let mut coarse = with_target(|_| {});
+    coarse.timeline.interval_seconds = 2;
+    coarse.metadata.duration_seconds = 2.0 * SECONDS as f64;
+    let expected = [(1_000_000.0, 4.0); SECONDS];
+    assert_eq!(costs(&coarse)[0].1.parts, Parts::Ratio(expected.into()));
     for change in [
         |target: &mut Target| target.cpu_seconds = Some(0.0),
         |target: &mut Target| target.cpu_seconds = None,
