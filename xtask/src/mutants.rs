@@ -35,6 +35,10 @@ const MAX_SECONDS: u32 = 60;
 /// Cases of a property test. Reason: what breaks a property nearly always does so within a few; they are most of the time.
 const CASES: &str = "64";
 
+/// Settings of the tests, beside the number of cases. Reason: a mutant that is noticed needs no explanation, and to look for
+/// the smallest failing input, or to name the functions of a backtrace, takes longer than the tests.
+const QUIET: [(&str, &str); 2] = [("PROPTEST_MAX_SHRINK_ITERS", "0"), ("RUST_BACKTRACE", "0")];
+
 /// Exit codes of cargo-mutants that leave results: some mutants were missed, or took too long.
 const WITH_RESULTS: [i32; 2] = [2, 3];
 
@@ -47,6 +51,9 @@ pub(crate) struct Options {
     /// Test every n-th mutant only, as `k/n`: a first look at a large crate.
     #[arg(long, value_name = "K/N")]
     shard: Option<String>,
+    /// Mutants at the same time, each with a copy of the tree and a build of its own.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    jobs: u32,
 }
 
 /// Why there is no score, or none that is high enough.
@@ -75,7 +82,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let mut scores = Vec::new();
     for (name, files) in chosen {
         println!("\n== mutants of {name}");
-        scores.push((name, test(name, files, options.shard.as_deref())?));
+        scores.push((name, test(name, files, options)?));
     }
     println!();
     for (name, score) in &scores {
@@ -91,7 +98,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
 }
 
 /// Runs cargo-mutants on one crate, with the tests of that crate alone.
-fn test(name: &str, files: &[&str], shard: Option<&str>) -> Result<Score, Error> {
+fn test(name: &str, files: &[&str], options: &Options) -> Result<Score, Error> {
     let output = format!("target/mutants/{name}");
     let folder = repository::root().join(&output);
     fs::create_dir_all(&folder).map_err(|source| unreadable(&folder, source))?;
@@ -108,10 +115,11 @@ fn test(name: &str, files: &[&str], shard: Option<&str>) -> Result<Score, Error>
     for file in files {
         cargo.args(["--file", file]);
     }
-    if let Some(shard) = shard {
+    cargo.args(["--jobs", &options.jobs.to_string()]);
+    if let Some(shard) = &options.shard {
         cargo.args(["--shard", shard]);
     }
-    cargo.env("PROPTEST_CASES", CASES);
+    cargo.env("PROPTEST_CASES", CASES).envs(QUIET);
     match command::run(&mut cargo) {
         Err(command::Error::Failed { status, .. })
             if status.code().is_some_and(|code| WITH_RESULTS.contains(&code)) => {}
