@@ -443,7 +443,7 @@ fn other_texts_are_no_kept_search() {
         ),
         (
             r#"{"version": 2}"#,
-            "is a search of version 2, and this program reads version 1; use a newer plimsoll",
+            "is a search result of version 2, but this program reads version 1; use a newer plimsoll",
         ),
     ] {
         let error = Kept::read(text).unwrap_err().to_string();
