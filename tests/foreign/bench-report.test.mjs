@@ -59,7 +59,7 @@ describe("thresholds of benches", { concurrency: false }, () => {
     const { plimsoll, summary } = place(t);
     const run = await broadcast(plimsoll);
     assert.equal(run.code, 0, run.stderr);
-    assert.match(run.stdout, /^Threshold deliveries:count==100: holds, it is 100\nThreshold rtt:p\(95\)<60000: holds, it is [\d.]+$/m);
+    assert.match(run.stdout, /^Threshold deliveries:count==100: passed, the value is 100\nThreshold rtt:p\(95\)<60000: passed, the value is [\d.]+$/m);
     const { thresholds } = (await summary()).summary;
     assert.deepEqual(thresholds.map(({ metric, passed }) => [metric, passed]), [["deliveries", true], ["rtt", true]]);
   });

@@ -219,7 +219,7 @@ test("mistakes are said before anything runs", async (t) => {
   };
   await check(["--only", "1.1.99"], /there is no case `1\.1\.99`; the nearest is 1\.1\.\d; --list shows all cases/);
   await check(["--only", "zzz"], /there is no case `zzz`; --list shows all cases/);
-  await check(["--report", "r.pdf"], /ends in \.html \(a page\), \.json \(data\) or \.xml \(JUnit\)/);
+  await check(["--report", "r.pdf"], /must end in \.html \(a page\), \.json \(data\) or \.xml \(JUnit\)/);
   await check(["--report", "no/r.xml"], /--report no\/r\.xml: there is no folder no; create it first/);
   await check(["--expect", "none.txt"], /--expect none\.txt: there is no such file; --write-expectations none\.txt makes it/);
   await check(["--expect", "bad.txt"], /bad\.txt:1:5: `okay` is not a verdict[^]*bad\.txt:2:5: `fail` needs a sentence/);

@@ -17,7 +17,7 @@ const RPC_SECRET = "rpc secret";
 const ROOM = { channel: "ChatChannel", id: "demo" };
 
 /** What the server logs when it takes broadcasts from Redis. */
-const READY = { redis: /taken from Redis publish\/subscribe/, redisx: /taken from the Redis stream/ };
+const READY = { redis: /Receiving broadcasts from Redis publish\/subscribe/, redisx: /Receiving broadcasts from the Redis stream/ };
 
 /** An application and a server that asks it, with broadcasts from one to the other over HTTP. */
 async function overHttp(t, name) {

@@ -271,7 +271,7 @@ describe("the line of benches", { concurrency: false }, () => {
     assert.match(report.result.sentence, /^Not even 1 client holds/);
     const refused = await bench(t, "echo", url, "--total-steps", "3");
     assert.equal(refused.code, 2);
-    assert.match(refused.stderr, /--total-steps: a search decides/);
+    assert.match(refused.stderr, /--total-steps: a search chooses/);
   });
 });
 

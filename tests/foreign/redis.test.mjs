@@ -18,7 +18,7 @@ const GROUP = "bx";
 const MAX_PAYLOAD_BYTES = 1 << 20;
 
 /** What the server logs when an adapter is connected. */
-const READY = { redis: /taken from Redis publish\/subscribe/, redisx: /taken from the Redis stream/ };
+const READY = { redis: /Receiving broadcasts from Redis publish\/subscribe/, redisx: /Receiving broadcasts from the Redis stream/ };
 
 const times = (text, pattern) => text.match(new RegExp(pattern, "g"))?.length ?? 0;
 

@@ -53,7 +53,7 @@ describe("answers that are not replies", () => {
     ["422", httpAnswer(422, "no"), 1, /answered 422/],
     ["500, which is tried again", httpAnswer(500, "oops"), 3, /answered 500 Internal Server Error: "oops"/],
     ["404, which is tried again", httpAnswer(404, "oops"), 3, /answered 404.*path of --rpc_host/],
-    ["a redirect", httpAnswer(301, "", { location: "https://x/" }), 3, /named "https:\/\/x\/".*redirects are not followed/],
+    ["a redirect", httpAnswer(301, "", { location: "https://x/" }), 3, /with a redirect to "https:\/\/x\/".*redirects are not followed/],
     ["a web page", httpAnswer(200, "<!doctype html>"), 1, /not the JSON of a Connect reply.*expected something like.*doctype/],
     ["JSON without a status", httpAnswer(200, "{}"), 1, /missing field `status`/],
     ["nothing", httpAnswer(200), 1, /an empty body/],

@@ -440,7 +440,7 @@ describe("plimsoll new", () => {
     }
     const again = await plimsollIn({ cwd }, "new", "cable.js");
     assert.equal(again.code, 2);
-    assert.match(again.stderr, /cable\.js exists/);
+    assert.match(again.stderr, /cable\.js already exists/);
     assert.match(readFileSync(join(cwd, "cable.js"), "utf8"), /k6\/x\/cable/);
     assert.equal((await plimsollIn({ cwd }, "new", "cable.js", "--force")).code, 0);
     assert.doesNotMatch(readFileSync(join(cwd, "cable.js"), "utf8"), /k6\/x\/cable/);

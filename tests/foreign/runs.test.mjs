@@ -178,7 +178,7 @@ test("tags name runs, and runs are forgotten when somebody says so", async (t) =
   // Those with tags stay.
   assert.equal((await plimsoll("runs", "rm", "--keep", "1", "--yes")).code, 0);
   assert.deepEqual((await list(plimsoll)).map(({ id }) => id), [ids[2], ids[1]]);
-  assert.match((await plimsoll("runs", "rm", "--older-than", "1h", "--yes")).stderr, /No runs to forget/);
+  assert.match((await plimsoll("runs", "rm", "--older-than", "1h", "--yes")).stderr, /No runs to delete/);
   assert.equal((await plimsoll("runs", "rm", "main", "--yes")).code, 0);
   const gone = await plimsoll("runs", "show", "main");
   assert.equal(gone.code, 1);
@@ -252,7 +252,7 @@ describe("compared", () => {
     await run(plimsoll, 1, "2s");
     const other = await plimsoll("runs", "compare", "latest~1", "latest");
     assert.equal(other.code, 4, other.stdout);
-    assert.match(other.stdout, /had another plan/);
+    assert.match(other.stdout, /had a different plan/);
     const alone = await plimsoll("runs", "compare", "latest");
     assert.equal(alone.code, 2);
   });

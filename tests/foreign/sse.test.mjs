@@ -181,7 +181,7 @@ describe("before the head", () => {
     const { server } = await startWithApp(t, { Connect: () => ({ status: "ERROR", error_msg: "no such table" }) });
     const response = await fetch(server.http(BENCHMARK_EVENTS));
     assert.equal(response.status, 503);
-    assert.match(await response.text(), /could not be asked/);
+    assert.match(await response.text(), /could not be reached/);
   });
 
   test("a subscription that cannot be decided: the answer waits until it is", async (t) => {
@@ -258,8 +258,8 @@ describe("requests", () => {
     ["no JSON", "POST", "/events", `${subscribe(BENCHMARK)}{`, 400, /line 2 of the body: the command is not JSON/],
     ["another command", "POST", "/events", '{"command":"unsubscribe","identifier":"x"}', 400, /only subscribe/],
     ["a large body", "POST", "/events", " ".repeat(65_537), 413, /65536 bytes/],
-    ["PUT", "PUT", BENCHMARK_EVENTS, "", 405, /GET and POST/],
-    ["DELETE", "DELETE", BENCHMARK_EVENTS, undefined, 405, /GET and POST/],
+    ["PUT", "PUT", BENCHMARK_EVENTS, "", 405, /GET or POST/],
+    ["DELETE", "DELETE", BENCHMARK_EVENTS, undefined, 405, /GET or POST/],
     ["a preflight", "OPTIONS", "/events", undefined, 200, /./],
   ]) {
     test(`${name}: ${status}`, async () => {

@@ -291,7 +291,7 @@ describe("pages of metrics", () => {
 
   for (const [name, answer, words] of [
     ["404", (response) => response.writeHead(404).end("a 1\n"), /it answered 404 Not Found/],
-    ["a web page", (response) => response.end("<!doctype html>\n"), /line 1 is `<!doctype html>`, which is not a sample/],
+    ["a web page", (response) => response.end("<!doctype html>\n"), /line 1 is not a sample: `<!doctype html>`/],
     ["bytes", (response) => response.end(Buffer.from([0xff, 0xfe, 0, 10])), /it is not UTF-8 text/],
     ["nothing", (response) => response.end(), /it has no samples/],
     ["no end", endless, /larger than 8388608 bytes|request timeout/],
