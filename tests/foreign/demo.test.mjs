@@ -54,7 +54,7 @@ describe("the page of plimsoll demo", () => {
     assert.equal(code, 0, said);
     const { losses } = JSON.parse(result);
     assert.deepEqual([losses.lost, losses.duplicated, losses.out_of_order], [0, 0, 0]);
-    assert.match(said, new RegExp(`still running.*kill ${pid}`));
+    assert.match(said, new RegExp(`keeps running.*kill ${pid}`));
     await say("still here");
     process.kill(pid);
     await eventually(() => page.isVisible("#trouble"), "the page to miss the server");
