@@ -188,7 +188,7 @@ describe("what cannot be a report is said", () => {
   const script = "export default function () {}";
 
   for (const [name, args, ...said] of [
-    ["a form that is none", ["--report", "report.pdf"], "must end in .html (a page), .json (data) or .md (a table)"],
+    ["a form that does not exist", ["--report", "report.pdf"], "must end in .html (a page), .json (data) or .md (a table)"],
     ["no form", ["--report", "report"], "for example report.html"],
     ["a folder that is not there", ["--report", "no/such/report.html"], "there is no folder no/such", "mkdir -p no/such"],
   ]) {

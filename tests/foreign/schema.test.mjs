@@ -65,7 +65,7 @@ describe("artillery", () => {
     ["a request without a URL", flow("http", "get: {json: {a: 1}}")],
     ["two bodies", flow("http", "post: {url: /, json: {a: 1}, body: a}")],
     ["what is not supported", flow("http", "post: {url: /, expect: {jpath: a}}")],
-    ["a part of a form that is none", flow("http", "post: {url: /, formData: {a: {file: x}}}")],
+    ["a form part with an unknown key", flow("http", "post: {url: /, formData: {a: {file: x}}}")],
     ["a plugin that is not supported", config("plugins: {fake-data: {}}")],
     ["a capture of nothing", flow("ws", "send: {payload: a, capture: {as: id}}")],
     ["a capture without a name", flow("ws", "send: {payload: a, capture: {json: $.id}}")],

@@ -9,7 +9,7 @@ use crate::{exit::Failure, surroundings::Surroundings};
 /// The kind of a search of `plimsoll line`, which has no summary.
 pub(crate) const LINE: &str = "line";
 
-/// The history; an error when there is none yet.
+/// Opens the history. An error when no run is saved yet.
 pub(super) fn history(surroundings: &Surroundings<'_>) -> Result<History, Failure> {
     let folder = place::folder(surroundings)?;
     History::open_existing(&folder)?.ok_or_else(|| {
@@ -21,7 +21,7 @@ pub(super) fn history(surroundings: &Surroundings<'_>) -> Result<History, Failur
     })
 }
 
-/// The one run that is meant; of a tag that several bear the newest.
+/// Finds the run that `reference` names. If several runs have that tag, it is the newest.
 pub(super) fn one(history: &History, reference: &str) -> Result<Run, Failure> {
     let found = history.find(reference)?;
     // A search that finds nothing is an error.
@@ -31,7 +31,7 @@ pub(super) fn one(history: &History, reference: &str) -> Result<Run, Failure> {
         .ok_or_else(|| Failure::Runtime(format!("there is no run `{reference}`").into()))
 }
 
-/// The summary of a run.
+/// Reads the summary of a run.
 pub(super) fn summary(history: &History, run: &Run) -> Result<Summary, Failure> {
     let id = &run.id;
     if run.kind == LINE {

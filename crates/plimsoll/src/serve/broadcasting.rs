@@ -179,7 +179,7 @@ mod tests {
         check_port(&["--http-broadcast-port", "0"], false, Some(0));
     }
 
-    /// The access to broadcasts on this address: `key`, `local`, `everybody` or `nobody`.
+    /// The access to broadcasts on this address: `key`, `local` or `everybody`, or `refused`.
     #[track_caller]
     fn check_access(arguments: &[&str], address: &str, key: Option<&str>, is_public: bool, expected: &str) {
         let access = options(arguments).access(Circumstances {
@@ -193,7 +193,7 @@ mod tests {
             Ok(BroadcastAccess::Key(_)) => "key",
             Ok(BroadcastAccess::Local { .. }) => "local",
             Ok(BroadcastAccess::Everybody) => "everybody",
-            Err(_) => "nobody",
+            Err(_) => "refused",
         };
         assert_eq!(found, expected, "{arguments:?} {address} {key:?} {is_public}");
     }
@@ -203,9 +203,9 @@ mod tests {
         check_access(&[], "127.0.0.1:0", None, false, "local");
         check_access(&[], "[::1]:0", None, true, "local");
         check_access(&[], "0.0.0.0:0", Some("k"), false, "key");
-        check_access(&[], "0.0.0.0:0", None, false, "nobody");
-        check_access(&[], "[::]:0", None, false, "nobody");
-        check_access(&[], "192.0.2.1:0", None, false, "nobody");
+        check_access(&[], "0.0.0.0:0", None, false, "refused");
+        check_access(&[], "[::]:0", None, false, "refused");
+        check_access(&[], "192.0.2.1:0", None, false, "refused");
         check_access(
             &["--http-broadcast-insecure"],
             "0.0.0.0:0",

@@ -1,4 +1,4 @@
-//! Headings of the help that flags in several files stand under.
+//! Headings in the help for flags that several files declare.
 
-/// The flags about where broadcasts come from.
+/// The heading of the flags about the sources of broadcasts.
 pub(super) const BROADCASTING: &str = "Broadcasting";

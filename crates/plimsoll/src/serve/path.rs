@@ -3,7 +3,7 @@
 /// Reads a path that begins with a slash.
 ///
 /// # Errors
-/// What was expected.
+/// The text does not begin with a slash.
 pub(super) fn absolute_path(text: &str) -> Result<String, String> {
     if text.starts_with('/') {
         Ok(text.to_owned())

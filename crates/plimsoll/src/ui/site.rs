@@ -2,11 +2,11 @@
 
 use std::{net::SocketAddr, path::PathBuf};
 
-/// What is served, and where.
+/// The address and the data of the pages.
 pub(super) struct Site {
     pub(super) address: SocketAddr,
     /// The first part of every path.
     pub(super) secret: String,
-    /// Where runs are kept.
+    /// The folder of saved runs.
     pub(super) folder: PathBuf,
 }

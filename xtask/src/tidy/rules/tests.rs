@@ -97,7 +97,7 @@ fn machine_paths() {
         (concat!("(/", "root/x)"), true),
         (concat!("\"/", "home/kay/x\""), true),
         (concat!("/", "tmp/x"), true),
-        ("https://example.org/work/x", false),
+        (concat!("https://example.org/", "work/x"), false),
         ("/workers/1", false),
         ("target/tmp/x", false),
         ("$HOME/x", false),
@@ -243,7 +243,7 @@ fn pages_that_comments_cite() {
         check("a.rs", &format!("//! Why.\nlet a = 1; // {comment}\n"), expected);
         check("a.toml", &format!("[a]\n# {comment}\n"), expected);
     }
-    // A heading may stand on the next line, and what is not a comment is no citation.
+    // A heading may stand on the next line, and text outside comments is not a citation.
     check("a.rs", "//! Why (docs/cable.md, Close\n//! codes).\n", &[]);
     check("a.rs", "//! Why (docs/cable.md,\n//! Close).\n", &[1]);
     check("a.rs", "//! Why.\nlet page = \"docs/b.md\";\n", &[]);

@@ -37,11 +37,9 @@ pub(super) async fn conduct(
     options.test.refuse_unsupported().map_err(Failure::Usage)?;
     options.refuse_report_as_output()?;
     let session = Session::begin(&options.session, Beginning::plain(options.verbose), surroundings)?;
-    let input = Input {
-        is_solo: options.results.solo,
-        max_duration: options.results.max_duration,
-        ..Input::new(&options.file, &options.test)
-    };
+    let mut input = Input::new(&options.file, &options.test);
+    input.is_solo = options.results.solo;
+    input.max_duration = options.results.max_duration;
     let test = input.read(text, surroundings)?;
     for warning in test.warnings() {
         tracing::warn!("{warning}");

@@ -16,9 +16,11 @@ use crate::{exit::Failure, surroundings::Surroundings};
 
 /// A file, and the flags of the command line about its test.
 pub(in crate::run) struct Input<'a> {
-    pub(super) path: &'a Path,
-    pub(super) flags: &'a TestFlags,
+    path: &'a Path,
+    flags: &'a TestFlags,
+    /// Whether only one user arrives; false unless it is set.
     pub(super) is_solo: bool,
+    /// The time after which the run ends; `None` unless it is set.
     pub(super) max_duration: Option<Duration>,
 }
 

@@ -11,7 +11,7 @@ pub(in crate::run::flags) struct Flag {
     pub(in crate::run::flags) long: &'static str,
     pub(in crate::run::flags) short: Option<char>,
     pub(in crate::run::flags) form: Form,
-    /// The headline that it stands under in the help.
+    /// The heading of the flag in the help.
     pub(in crate::run::flags) heading: &'static str,
     pub(in crate::run::flags) help: &'static str,
 }
@@ -21,7 +21,7 @@ pub(in crate::run::flags) struct Flag {
 pub(in crate::run::flags) enum Form {
     /// A value, with its name in the help.
     Value(&'static str),
-    /// Several, with commas or each with its flag.
+    /// Several values, separated by commas or each after the flag.
     List(&'static str),
     /// No value, or `=true` or `=false`.
     Switch,

@@ -12,7 +12,7 @@ use plimsoll_load::{
 use super::options::Timing;
 use crate::exit::Failure;
 
-/// A run with one load, ready to go.
+/// A run with one load that can start.
 pub(super) struct Attempt {
     pub(super) plan: Plan,
     pub(super) registry: Registry,
@@ -24,8 +24,8 @@ pub(super) struct Attempt {
     pub(super) timing: Option<Timing>,
 }
 
-/// The metrics of a test with those that every run has, and the counter of failed iterations, unless the test has a metric of
-/// that name; and whether it has not.
+/// Adds the metrics of every run to those of a test, and the counter of failed iterations unless the test has a metric
+/// of that name. Returns whether the counter was added.
 pub(super) fn with_errors(mut registry: Registry) -> Result<(Registry, bool), Failure> {
     Execution::register(&mut registry)?;
     let is_free = registry.find(ERRORS).is_none();

@@ -25,7 +25,8 @@ const LATENCIES: [&str; 6] = [
 ];
 
 impl Goals {
-    /// Parses the objectives of the command line; `registry` has the metrics of the test, `thresholds` its own rules by metric.
+    /// Parses the objectives of the command line. `registry` has the metrics of the test, `thresholds` its own rules by
+    /// metric.
     ///
     /// # Errors
     /// When an objective cannot be judged; nothing has run by then.
