@@ -111,6 +111,8 @@ describe("the page of a run", () => {
     // The table has what the chart has.
     const users = page.locator("figure.chart", { has: page.getByText("Users", { exact: true }) });
     await users.locator("summary").click();
+    // The page fills the table at an event of its own, after the click.
+    await users.locator("tbody tr").first().waitFor();
     const cells = await users.locator("tbody tr").evaluateAll((rows) => rows.map((row) => row.cells[1].textContent));
     assert.deepEqual(cells, timeline.vus.map(String));
   });
