@@ -5,7 +5,7 @@
 //! they share the pages, and what one gives back another one takes. Blocks carry no header: what is known about them
 //! stands at the beginning of the span of memory in which they lie.
 //!
-//! The engine hands every block over only when it is built without pages of its own: see `.cargo/config.toml`.
+//! The engine hands every block over only when it is built without pages of its own: see `vendor/rquickjs-sys/README.md`.
 
 #![expect(
     unsafe_code,

@@ -239,8 +239,8 @@ fn the_engine_is_built_without_pages_of_its_own() {
     let small = sizes.borrow().iter().filter(|size| **size < 500).count();
     assert!(
         small > 100,
-        "the engine asks for pages of blocks, which takes 60 KB more per virtual user: is it compiled without the flags \
-         of .cargo/config.toml? it asked for {:?}",
+        "the engine asks for pages of blocks, which takes 60 KB more per virtual user: is it not the one of \
+         vendor/rquickjs-sys? it asked for {:?}",
         sizes.borrow()
     );
     drop(runtime);
