@@ -9,9 +9,11 @@ const PATIENCE_MS = 3000;
 
 export class Application {
   #url;
+  #log;
 
-  constructor(url) {
+  constructor(url, log) {
     this.#url = url;
+    this.#log = log;
   }
 
   /** Calls `connect`, `command` or `disconnect` for a session; what fails is a reply with an error. */
@@ -24,7 +26,7 @@ export class Application {
       if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
       return await response.json();
     } catch (error) {
-      console.error(`${method}: ${error.message}`);
+      this.#log(`${method}: ${error.message}`);
       return { status: 0 };
     }
   }

@@ -39,7 +39,7 @@ export class Connection {
     this.#env = environment(request);
     this.#last = this.open(request);
     // One after the other: a command waits for the reply to the one before it.
-    const next = (step) => (this.#last = this.#last.then(step).catch((error) => console.error(error)));
+    const next = (step) => (this.#last = this.#last.then(step).catch((error) => server.log(error)));
     socket.on("message", (data) => next(() => this.#carryOut(data.toString())));
     socket.on("error", () => {});
     this.ended = new Promise((resolve) => socket.on("close", () => next(() => this.#end()).then(resolve)));
@@ -184,7 +184,7 @@ export class Connection {
       if (!Object.hasOwn(COMMANDS, command)) throw new Error(`there is no command ${command}`);
       await COMMANDS[command](this, identifier, fields);
     } catch (error) {
-      console.error(error.message);
+      this.server.log(error.message);
     }
   }
 

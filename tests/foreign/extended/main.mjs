@@ -2,4 +2,6 @@
 
 import { Server } from "./server.mjs";
 
-new Server(process.argv.slice(2)).listen();
+const server = new Server(process.argv.slice(2));
+process.on("SIGTERM", () => server.end().then(() => process.exit(0)));
+await server.listen();

@@ -3,6 +3,7 @@
 // It exists so that the cases of `plimsoll conform cable` about these features have a target, and does nothing for
 // speed. It is made of parts, so that tests can put one with a fault in the place of a right one.
 
+import { once } from "node:events";
 import http from "node:http";
 import { parseArgs } from "node:util";
 import { WebSocketServer } from "ws";
@@ -32,11 +33,15 @@ function settings(args) {
 
 export class Server {
   connections = new Set();
+  #server;
+  #sweeping;
 
-  constructor(args, parts = {}) {
+  /** `log` is told of what goes wrong. */
+  constructor(args, parts = {}, log = console.error) {
     this.settings = settings(args);
+    this.log = log;
     const kinds = { History, Hub, Presence, Sessions, Connection, ...parts };
-    this.application = new Application(this.settings.rpc_host);
+    this.application = new Application(this.settings.rpc_host, log);
     this.history = new kinds.History(this.settings);
     this.sessions = new kinds.Sessions(this.settings);
     this.presence = new kinds.Presence(this.settings);
@@ -44,14 +49,17 @@ export class Server {
     this.Connection = kinds.Connection;
   }
 
-  listen() {
+  /** Listens on the port of the settings, or on a free one for 0, and returns it. */
+  async listen() {
     const server = http.createServer((request, response) => this.#answer(request, response));
     const handleProtocols = (offered) => [...offered].find((protocol) => PROTOCOLS.includes(protocol)) ?? false;
     const sockets = new WebSocketServer({ server, path: "/cable", handleProtocols });
     sockets.on("connection", (socket, request) => this.#connected(socket, request));
-    setInterval(() => this.#sweep(), SWEEP_MS);
-    process.on("SIGTERM", () => this.#end(server));
+    this.#sweeping = setInterval(() => this.#sweep(), SWEEP_MS);
+    this.#server = server;
     server.listen(this.settings.port, "127.0.0.1");
+    await once(server, "listening");
+    return server.address().port;
   }
 
   #connected(socket, request) {
@@ -97,11 +105,12 @@ export class Server {
     for (const [stream, event] of this.presence.sweep()) this.announce(stream, event);
   }
 
-  async #end(server) {
-    server.close();
+  /** Says goodbye to all clients, and ends when they have gone. */
+  async end() {
+    this.#server.close();
+    clearInterval(this.#sweeping);
     const connections = [...this.connections];
     for (const connection of connections) connection.dismiss("server_restart", true, 1001, "Server restart");
     await Promise.all(connections.map(({ ended }) => ended));
-    process.exit(0);
   }
 }

@@ -1,6 +1,6 @@
 // What a server of cables can do wrong, one thing at a time, and which cases of `plimsoll conform cable` must notice.
 //
-// A fault changes what passes between a client and a right server (see cable-proxy.mjs). `toClient` and `toServer` get a
+// A fault changes what passes between a client and a right server (see proxy.mjs). `toClient` and `toServer` get a
 // message as text, the connection, and `pass`, which sends a text on; what they do not pass is lost. A connection keeps
 // what a fault remembers in `notes`. Other hooks: `handshake` changes the upstream's URL and headers, `protocol` the
 // sub-protocol that is agreed on, `closed` what becomes of a closed connection.
@@ -48,7 +48,10 @@ const sorted = (value) =>
     ? Object.fromEntries(Object.keys(value).sort().map((key) => [key, sorted(value[key])]))
     : value;
 
-/** By name: the hooks, and `caughtBy`, ids of cases. `verdict` is what those come to, if not `fail`. */
+/**
+ * By name: the hooks, and `caughtBy`, ids of cases. `verdict` is what those come to, if not `fail`; `restarts` is true when
+ * one of them restarts the server.
+ */
 export const FAULTS = {
   "late confirmation": {
     ...delay(isConfirmation, (text) => !isPing(text)),
@@ -107,6 +110,7 @@ export const FAULTS = {
   },
   "no disconnect message": {
     ...lose(isDisconnect),
+    restarts: true,
     caughtBy: ["closing/remote", "closing/restart", "order/last-words", "connection/unauthorized"],
   },
   "close without a frame": {
