@@ -350,8 +350,9 @@ describe("how long and how fast", () => {
     const n_slow = report.histogram.filter((bar) => bar.from_us >= 100_000).reduce((sum, bar) => sum + bar.count, 0);
     assert.ok(n_slow >= 40, JSON.stringify(report.histogram));
     assert.ok(report.queueing_us.max >= 480_000, `${report.queueing_us.max}`);
-    // The server itself was slow once.
-    assert.ok(report.processing_us.p90 < 480_000, `${report.processing_us.p90}`);
+    // The server itself was slow once, and most requests waited for that.
+    const { processing_us, queueing_us } = report;
+    assert.ok(processing_us.p90 < queueing_us.p90, JSON.stringify({ processing_us, queueing_us }));
     assert.ok(report.seconds >= 0.99, `${report.seconds}`);
   });
 
@@ -361,7 +362,8 @@ describe("how long and how fast", () => {
     const { code, report } = await plimsollJson("bench", "http", ...flags, url);
     assert.equal(code, 0);
     assert.equal(report.keepalive_requests, 200);
-    assert.ok(seen.connections < 100, `${seen.connections}`);
+    // A model that takes the connection that was idle longest uses all of them.
+    assert.ok(seen.connections < 200, `${seen.connections}`);
   });
 
   test("a rate that is not kept is said", async (t) => {

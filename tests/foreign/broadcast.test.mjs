@@ -165,9 +165,10 @@ async function startChat(t, habits = {}) {
       ? { status: "SUCCESS", streams: ["room"], transmissions: [confirm(identifier)], env: { istate: { $w: "room" } } }
       : { status: "SUCCESS", stop_streams: command === "unsubscribe" };
   const app = await GrpcApp.start({ Command: whispering, ...habits });
-  t.after(() => app.kill());
   const server = await Server.start("--rpc_host", app.host, "--broadcast_key", "secret", "--shards", "4");
+  // In this order: a server tells its application of the end of all sessions, and tries for seconds.
   t.after(() => server.stop());
+  t.after(() => app.kill());
   return server;
 }
 

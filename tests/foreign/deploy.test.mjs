@@ -62,10 +62,10 @@ describe("Prometheus", () => {
 
   test("a scrape has all metrics of rules and dashboard, and no alert fires", async (t) => {
     const app = await GrpcApp.start();
-    t.after(() => app.kill());
     const args = ["--rpc_host", app.host, "--broadcast_key", "secret", "--metrics_port", "0", "--metrics_http", "/metrics"];
     const server = await Server.start(...args, "--stats_refresh_interval", "1");
     t.after(() => server.stop());
+    t.after(() => app.kill());
     const [, address] = await server.logged(/Metrics are served on http:\/\/(\S+)\/metrics/);
     const config = readYaml("prometheus", "prometheus.yml");
     config.global = { scrape_interval: "1s", evaluation_interval: "1s" };

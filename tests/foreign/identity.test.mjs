@@ -35,8 +35,8 @@ async function serve(t, ...flags) {
 /** An application over gRPC, and a server that asks it. */
 async function serveWithApplication(t, ...flags) {
   const app = await GrpcApp.start();
-  t.after(() => app.kill());
   const server = await serve(t, "--rpc_host", app.host, ...flags);
+  t.after(() => app.kill());
   return { app, server };
 }
 

@@ -20,10 +20,10 @@ function sign(name) {
 
 test("no line of the log has a signature, a token, a cookie or a secret", async (t) => {
   const app = await GrpcApp.start({});
-  t.after(() => app.kill());
   const flags = ["--log_level", "trace", "--secret", SECRET, "--turbo_streams", "--admin_secret", "a secret of 16 letters"];
   const server = await Server.start("--rpc_host", app.host, ...flags);
   t.after(() => server.stop());
+  t.after(() => app.kill());
   const [good, bad] = [await secretToken(SECRET), await secretToken("of somebody else")];
   const { signed, signature } = sign("chat/1");
   const identifier = JSON.stringify({ channel: "$pubsub", signed_stream_name: signed });

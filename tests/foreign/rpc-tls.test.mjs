@@ -18,9 +18,9 @@ const [key, cert] = [files.key, files.cert].map(read);
 
 /** A server for an application; both end with the test. */
 async function serve(t, app, ...flags) {
-  t.after(() => app.kill());
   const server = await Server.start("--rpc_host", app.host, "--rpc_command_timeout", "500", ...flags);
   t.after(() => server.isRunning && server.stop());
+  t.after(() => app.kill());
   return server;
 }
 

@@ -142,9 +142,9 @@ describe("a server that came from AnyCable", () => {
       ANYCABLE_HTTP_BROADCAST_URL: "http://localhost:8080/_broadcast",
     };
     const app = await HttpApp.start();
-    t.after(() => app.kill());
     const server = await Server.startIn({ env }, `--rpc_host=${app.host}`);
     t.after(() => server.stop());
+    t.after(() => app.kill());
     const client = await CableClient.subscribed(server.ws("/cable"), CHAT);
     assert.equal(app.headers.authorization, "Bearer rpc_secret");
     const payload = { stream: "room", data: '"hello"' };

@@ -35,8 +35,8 @@ async function start(t, ...flags) {
 /** An application and a server that asks it; both end with the test. */
 async function startWithApp(t, habits, ...flags) {
   const app = await GrpcApp.start(habits);
-  t.after(() => app.kill());
   const server = await start(t, "--rpc_host", app.host, ...flags);
+  t.after(() => app.kill());
   return { app, server };
 }
 

@@ -127,8 +127,8 @@ describe("WebSocket over TLS", () => {
 
   test("the application sees an https URL", async (t) => {
     const app = await GrpcApp.start();
-    t.after(() => app.kill());
     const { server, trust } = await start(t, "--rpc_host", app.host);
+    t.after(() => app.kill());
     const client = await CableClient.connect(server.ws("/cable?a=1"), trust);
     assert.equal((await app.calls.Connect.next()).env.url, `https://${server.address}/cable?a=1`);
     await client.close();
