@@ -1,13 +1,21 @@
 //! Messages that have arrived and wait until their user asks for them.
 //!
-//! An inbox is bounded by number and by bytes. What happens at the bound is the user's choice: it stops reading its
-//! connection while the inbox [is full](Inbox::is_full), so that a server that floods fills its own connection; or it lets
-//! [the oldest messages give way](Inbox::push_dropping), and counts them.
+//! An inbox is bounded by number and by bytes. What happens at the bound is the user's choice: [`Overflow`].
 
 use std::collections::VecDeque;
 
 /// Up to this size, an empty queue keeps its memory for the next message.
 const KEPT_ITEMS: usize = 8;
+
+/// What happens when more arrives than an inbox holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overflow {
+    /// The user stops reading its connection while the inbox [is full](Inbox::is_full), so that a server that floods fills
+    /// its own connection.
+    StopReading,
+    /// The oldest messages give way, and are counted.
+    DropOldest,
+}
 
 /// How much an inbox holds.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +24,8 @@ pub struct Capacity {
     pub n_messages: usize,
     /// Bytes of messages that wait at most. A number of messages alone is no bound where one may have a megabyte.
     pub n_bytes: usize,
+    /// What happens when more arrives.
+    pub overflow: Overflow,
 }
 
 /// Something whose size counts against [`Capacity::n_bytes`].
@@ -48,23 +58,25 @@ impl<T: HeapBytes> Inbox<T> {
         }
     }
 
-    /// Whether the user should stop reading.
+    /// Whether the user must stop reading.
     pub fn is_full(&self) -> bool {
-        self.items.len() >= self.capacity.n_messages || self.n_bytes >= self.capacity.n_bytes
+        let Capacity {
+            n_messages, n_bytes, ..
+        } = self.capacity;
+        self.capacity.overflow == Overflow::StopReading
+            && (self.items.len() >= n_messages || self.n_bytes >= n_bytes)
     }
 
-    /// Adds the latest message, also to a full inbox: one read of the socket may bring several messages, so an inbox can
-    /// exceed its capacity by one read (64 KiB) or one message.
-    pub fn push(&mut self, item: T) {
+    /// Adds the latest message. Returns how many of the oldest it dropped: none with [`Overflow::StopReading`], where one
+    /// read of the socket may bring several messages, so that an inbox can exceed its capacity by one read (64 KiB) or one
+    /// message.
+    pub fn push(&mut self, item: T) -> u64 {
         self.n_bytes += item.heap_bytes();
         self.items.push_back(item);
-    }
-
-    /// Adds the latest message and drops the oldest ones beyond the capacity. Returns how many it dropped.
-    pub fn push_dropping(&mut self, item: T) -> u64 {
-        self.push(item);
         let mut n_dropped = 0;
-        while self.items.len() > self.capacity.n_messages || self.n_bytes > self.capacity.n_bytes {
+        while self.capacity.overflow == Overflow::DropOldest
+            && (self.items.len() > self.capacity.n_messages || self.n_bytes > self.capacity.n_bytes)
+        {
             self.pop();
             n_dropped += 1;
         }
@@ -126,11 +138,19 @@ mod tests {
     const SMALL: Capacity = Capacity {
         n_messages: 3,
         n_bytes: 100,
+        overflow: Overflow::StopReading,
     };
 
-    fn inbox(texts: &[&str]) -> Inbox<Box<[u8]>> {
-        let mut inbox = Inbox::new(SMALL);
-        texts.iter().for_each(|text| inbox.push(text.as_bytes().into()));
+    const DROPPING: Capacity = Capacity {
+        overflow: Overflow::DropOldest,
+        ..SMALL
+    };
+
+    fn inbox(capacity: Capacity, texts: &[&str]) -> Inbox<Box<[u8]>> {
+        let mut inbox = Inbox::new(capacity);
+        for text in texts {
+            assert_eq!(inbox.push(text.as_bytes().into()), 0);
+        }
         inbox
     }
 
@@ -140,12 +160,12 @@ mod tests {
 
     #[test]
     fn it_is_full_by_number_and_by_bytes() {
-        let mut many = inbox(&[]);
+        let mut many = inbox(SMALL, &[]);
         for is_full in [false, false, true, true] {
             many.push([0].into());
             assert_eq!(many.is_full(), is_full);
         }
-        let mut long = inbox(&[]);
+        let mut long = inbox(SMALL, &[]);
         for (n_bytes, is_full) in [(99, false), (1, true)] {
             long.push(vec![0; n_bytes].into());
             assert_eq!(long.is_full(), is_full);
@@ -158,13 +178,9 @@ mod tests {
     #[test]
     fn the_oldest_give_way() {
         let check = |n_bytes: usize, expected: u64, left: usize| {
-            let mut inbox = inbox(&["a", "b", "c"]);
-            assert_eq!(
-                inbox.push_dropping(vec![0; n_bytes].into()),
-                expected,
-                "{n_bytes}"
-            );
-            assert_eq!(inbox.len(), left, "{n_bytes}");
+            let mut inbox = inbox(DROPPING, &["a", "b", "c"]);
+            assert_eq!(inbox.push(vec![0; n_bytes].into()), expected, "{n_bytes}");
+            assert_eq!((inbox.len(), inbox.is_full()), (left, false), "{n_bytes}");
         };
         check(1, 1, 3);
         check(98, 1, 3);
@@ -173,15 +189,15 @@ mod tests {
         check(101, 4, 0);
         let mut nothing = Inbox::<Box<[u8]>>::new(Capacity {
             n_messages: 0,
-            ..SMALL
+            ..DROPPING
         });
-        assert_eq!(nothing.push_dropping([0].into()), 1);
+        assert_eq!(nothing.push([0].into()), 1);
         assert!(nothing.is_empty());
     }
 
     #[test]
     fn the_first_wanted_message_is_taken() {
-        let mut inbox = inbox(&["a1", "b1", "a2"]);
+        let mut inbox = inbox(SMALL, &["a1", "b1", "a2"]);
         let mut take = |from, first: u8| {
             let taken = inbox.take_first(from, |text| text[0] == first)?;
             Some(String::from_utf8(taken.into()).unwrap())
@@ -194,8 +210,10 @@ mod tests {
 
     #[test]
     fn an_empty_one_gives_its_memory_back() {
-        let mut inbox = inbox(&[]);
-        (0..100).for_each(|_| inbox.push([0].into()));
+        let mut inbox = inbox(SMALL, &[]);
+        for _ in 0..100 {
+            inbox.push([0].into());
+        }
         while inbox.pop().is_some() {}
         assert_eq!((inbox.items.capacity(), inbox.n_bytes), (0, 0));
         inbox.push([0].into());

@@ -3,6 +3,7 @@
 mod attempt;
 mod connect;
 mod connection;
+mod conversation;
 mod error;
 mod message;
 mod options;
@@ -13,6 +14,7 @@ pub use self::{
     attempt::{Attempt, Response},
     connect::{Timings, connect},
     connection::Connection,
+    conversation::{Conversation, Discard, Recipient},
     error::{ConnectError, ReceiveError, SendError},
     message::{Counters, Message, Payload},
     options::{Compression, Options},

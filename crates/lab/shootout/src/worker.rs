@@ -44,8 +44,8 @@ use crate::{
 /// while its own channel to the coordinator is full, so the two cannot block each other.
 const N_ORDERS: usize = 1024;
 
-/// The time that a worker waits for its connections to close at the end of the run.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+/// The time that a worker waits for its connections to close at the end of the run: thousands close at the same time.
+const CLOSE_TIMEOUT: Duration = websocket::Conversation::CLOSE_TIMEOUT.saturating_mul(2);
 
 /// A client: its worker and its slot there. Slots are never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -5,20 +5,27 @@
 
 use std::{
     net::SocketAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    rc::Rc,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use plimsoll_cable::identifier::encode_action;
 use plimsoll_clients::{
-    cable::{self, Client, Incoming},
+    cable::{
+        ConnectError, SubscribeError,
+        session::{Channel, Message, Reader, Session},
+    },
+    dial::Traffic,
     target::Target,
-    websocket,
+    websocket::{self, Options, Timings},
 };
 use plimsoll_load::{
     metrics::{CheckId, Contains, CounterId, Recorder, RegisterError, Registry, TrendId},
     vu::{Iteration, IterationContext, IterationError, Vu, VuFactory, VuId},
 };
 use serde::Deserialize;
+use tokio::time::{sleep_until, timeout_at};
 
 use super::room::{Account, Listener, Mark, Room};
 
@@ -98,7 +105,7 @@ impl Metrics {
 /// Makes the users of one room.
 #[derive(Debug)]
 pub(super) struct Chat {
-    options: cable::Options,
+    options: Options,
     metrics: Metrics,
     room: Arc<Room>,
 }
@@ -106,7 +113,7 @@ pub(super) struct Chat {
 impl Chat {
     /// A room on the server at `address`.
     pub(super) fn new(target: Target, address: SocketAddr, metrics: Metrics) -> Self {
-        let options = cable::Options::new(websocket::Options::new(target, vec![address]));
+        let options = Options::new(target, vec![address]);
         Self {
             options,
             metrics,
@@ -121,7 +128,6 @@ impl VuFactory for Chat {
         let name = format!("Kay{id}");
         let mut options = self.options.clone();
         options
-            .websocket
             .headers
             .push(("Cookie".to_owned(), format!("uid={name}/{id}")));
         Ok(Box::new(User {
@@ -136,7 +142,7 @@ impl VuFactory for Chat {
 
 /// A virtual user.
 struct User {
-    options: cable::Options,
+    options: Options,
     metrics: Metrics,
     room: Arc<Room>,
     id: String,
@@ -151,13 +157,11 @@ impl Vu for User {
 
 impl User {
     async fn visit(&self, recorder: &Recorder) -> Result<(), IterationError> {
-        let mut visit = self.connect(recorder).await?;
-        visit.subscribe().await?;
+        let mut visit = self.enter(recorder).await?;
         for _ in 0..N_MESSAGES {
             visit.speak().await?;
             // 0.5 to 1.0 s in steps of 0.1 s, as the script's randomIntBetween(5, 10) / 10.
             visit
-                .client
                 .pause(Duration::from_millis(100 * fastrand::u64(5..=10)))
                 .await;
         }
@@ -165,36 +169,76 @@ impl User {
         Ok(())
     }
 
-    async fn connect<'a>(&'a self, recorder: &'a Recorder) -> Result<Visit<'a>, IterationError> {
-        let connected = Client::connect(&self.options).await;
+    /// Connects and subscribes.
+    async fn enter<'a>(&'a self, recorder: &'a Recorder) -> Result<Visit<'a>, IterationError> {
+        let traffic = Rc::default();
+        let connected = self.connect(&traffic).await;
         recorder.check(self.metrics.connection, connected.is_ok());
-        let (client, timings) = connected
+        let (session, mut reader, timings) = connected
             .map_err(|error| IterationError::new(format!("connection failed: {}", error.cause())))?;
-        recorder.record(self.metrics.connecting, timings.websocket.total());
+        recorder.record(self.metrics.connecting, timings.total());
         recorder.count(self.metrics.sessions, 1);
+        let meter = Meter {
+            metrics: self.metrics,
+            recorder,
+            session,
+            traffic,
+        };
+        let subscribing = async {
+            let channel = meter.session.subscribe(IDENTIFIER).await?;
+            channel.confirmed(RECEIVE_TIMEOUT).await?;
+            Ok::<_, SubscribeError>(channel)
+        };
+        let subscribed = reader.read_during(subscribing).await;
+        recorder.check(self.metrics.subscription, subscribed.is_ok());
+        let channel = subscribed
+            .map_err(|error| IterationError::new(format!("failed to subscribe: {}", error.cause())))?;
         Ok(Visit {
             user: self,
-            recorder,
-            client,
-            listener: None,
+            reader,
+            channel,
+            listener: self.room.join(),
+            meter,
         })
+    }
+
+    async fn connect(&self, traffic: &Rc<Traffic>) -> Result<(Session, Reader, Timings), ConnectError> {
+        let (connection, timings) = websocket::connect(&self.options, traffic).await?;
+        let left = self.options.deadline.saturating_sub(timings.total());
+        let (session, reader) = Session::open(connection, left, None).await?;
+        Ok((session, reader, timings))
     }
 }
 
-/// A connected user. What it counted is recorded when it ends, even when it is interrupted.
-struct Visit<'a> {
-    user: &'a User,
+/// Records the traffic of a session when that ends, even when the visit is interrupted.
+struct Meter<'a> {
+    metrics: Metrics,
     recorder: &'a Recorder,
-    client: Client,
-    listener: Option<Arc<Mutex<Heard>>>,
+    session: Session,
+    traffic: Rc<Traffic>,
 }
 
-/// The data that the client's observer collects while the user does other things.
-#[derive(Debug)]
-struct Heard {
+impl Drop for Meter<'_> {
+    fn drop(&mut self) {
+        let (totals, (n_sent, n_received)) = (self.session.totals(), self.traffic.take());
+        for (counter, n) in [
+            (self.metrics.messages_sent, totals.n_commands),
+            (self.metrics.messages_received, totals.n_messages_in),
+            (self.metrics.data_sent, n_sent),
+            (self.metrics.data_received, n_received),
+        ] {
+            self.recorder.count(counter, n);
+        }
+    }
+}
+
+/// A user in the room.
+struct Visit<'a> {
+    user: &'a User,
+    reader: Reader,
+    channel: Channel,
     listener: Listener,
-    /// The delay of each message, until the visit records it.
-    ages: Vec<Duration>,
+    meter: Meter<'a>,
 }
 
 /// The chat's message, as far as the scenario looks into it.
@@ -205,114 +249,97 @@ struct NewMessage<'a> {
 }
 
 impl Visit<'_> {
-    async fn subscribe(&mut self) -> Result<(), IterationError> {
-        let subscribed = self.client.subscribe(IDENTIFIER, RECEIVE_TIMEOUT).await;
-        self.recorder
-            .check(self.user.metrics.subscription, subscribed.is_ok());
-        subscribed.map_err(|error| IterationError::new(format!("failed to subscribe: {}", error.cause())))?;
-        let room = Arc::clone(&self.user.room);
-        let heard = Arc::new(Mutex::new(Heard {
-            listener: room.join(),
-            ages: Vec::new(),
-        }));
-        self.listener = Some(Arc::clone(&heard));
-        self.client
-            .observe(move |incoming| lock(&heard).note(&room, incoming));
+    async fn speak(&mut self) -> Result<(), IterationError> {
+        let (user, recorder) = (self.user, self.meter.recorder);
+        let mark = user.room.mark();
+        let words = mark.append_to(&format!("hello from {}", user.name));
+        let not_sent = |error: String| {
+            user.room.was_not_sent(mark);
+            IterationError::new(format!("could not speak: {error}"))
+        };
+        let data = serde_json::json!({ "message": words }).to_string();
+        let data = encode_action("speak", &data).map_err(|error| not_sent(error.to_string()))?;
+        let sent = self.reader.read_during(self.channel.perform(&data)).await;
+        let sent_at = sent.map_err(|error| not_sent(error.to_string()))?;
+        let is_own = |message: &NewMessage<'_>| message.author_id == user.id && message.message == words;
+        let received = self.hear(is_own, RECEIVE_TIMEOUT).await;
+        recorder.check(user.metrics.own_message, received.is_ok());
+        let received_at = received
+            .map_err(|why| IterationError::new(format!("expected message hasn't been received: {why}")))?;
+        recorder.record(user.metrics.rtt, received_at.saturating_duration_since(sent_at));
         Ok(())
     }
 
-    async fn speak(&mut self) -> Result<(), IterationError> {
-        let metrics = &self.user.metrics;
-        let mark = self.user.room.mark();
-        let words = mark.append_to(&format!("hello from {}", self.user.name));
-        let data = serde_json::json!({ "message": words }).to_string();
-        let sent_at = self
-            .client
-            .perform(IDENTIFIER, "speak", &data)
-            .await
-            .map_err(|error| {
-                self.user.room.was_not_sent(mark);
-                IterationError::new(format!("could not speak: {error}"))
-            })?;
-        let is_own = |message: &str| {
-            serde_json::from_str::<NewMessage<'_>>(message)
-                .is_ok_and(|message| message.author_id == self.user.id && message.message == words)
-        };
-        let received = self.client.receive(is_own, RECEIVE_TIMEOUT).await;
-        self.recorder.check(metrics.own_message, received.is_ok());
-        let received = received.map_err(|error| {
-            IterationError::new(format!("expected message hasn't been received: {error}"))
-        })?;
-        self.recorder
-            .record(metrics.rtt, received.at.saturating_duration_since(sent_at));
-        self.record_ages();
-        Ok(())
+    /// Listens for this long.
+    async fn pause(&mut self, time: Duration) {
+        let end = tokio::time::Instant::now() + time;
+        if self.hear(|_| false, time).await.is_err() {
+            // The connection may have ended before.
+            sleep_until(end).await;
+        }
     }
 
     /// Waits for messages that are still on their way, closes the account and leaves.
     async fn leave(mut self) {
-        let end = self.user.room.now();
+        let room = &self.user.room;
+        let end = room.now();
         let deadline = Instant::now() + STRAGGLER_TIMEOUT;
         let account = loop {
-            let account = self.account(end);
+            let account = room.account(&self.listener, end);
             let time_left = deadline.saturating_duration_since(Instant::now());
-            if account.n_lost() == 0 || self.client.receive(|_| true, time_left).await.is_err() {
+            if account.n_lost() == 0 || self.hear(|_| true, time_left).await.is_err() {
                 break account;
             }
         };
-        let metrics = &self.user.metrics;
-        self.recorder.count(metrics.expected, account.n_expected);
-        self.recorder.count(metrics.received, account.n_received);
-        self.recorder.count(metrics.duplicated, account.n_duplicated);
-        self.recorder.count(metrics.out_of_order, account.n_out_of_order);
-        self.client.disconnect().await;
+        let (metrics, recorder) = (&self.user.metrics, self.meter.recorder);
+        recorder.count(metrics.expected, account.n_expected);
+        recorder.count(metrics.received, account.n_received);
+        recorder.count(metrics.duplicated, account.n_duplicated);
+        recorder.count(metrics.out_of_order, account.n_out_of_order);
+        self.meter.session.disconnect().await;
     }
 
-    fn account(&self, end: u64) -> Account {
-        let account = |heard: &Arc<Mutex<Heard>>| self.user.room.account(&lock(heard).listener, end);
-        self.listener.as_ref().map(account).unwrap_or_default()
-    }
-
-    fn record_ages(&self) {
-        let Some(heard) = &self.listener else { return };
-        for age in lock(heard).ages.drain(..) {
-            self.recorder.record(self.user.metrics.broadcast_duration, age);
+    /// Notes the messages that have arrived, or will within `limit`, up to the first one that `is_wanted`. Returns when
+    /// that arrived, or why it will not.
+    async fn hear(
+        &mut self,
+        is_wanted: impl Fn(&NewMessage<'_>) -> bool,
+        limit: Duration,
+    ) -> Result<Instant, String> {
+        let deadline = tokio::time::Instant::now() + limit;
+        let mut over = None;
+        loop {
+            while let Some(message) = self.channel.take() {
+                if self.note(&message).is_some_and(|message| is_wanted(&message)) {
+                    return Ok(message.at);
+                }
+            }
+            if let Some(why) = over {
+                return Err(why);
+            }
+            // Messages that arrive together with the end still count.
+            over = match timeout_at(deadline, self.reader.read()).await {
+                Ok(read) => read.err().map(|ending| ending.to_string()),
+                Err(_) => Some(format!("no matching message within {limit:?}")),
+            };
         }
     }
-}
 
-impl Drop for Visit<'_> {
-    fn drop(&mut self) {
-        self.record_ages();
-        let metrics = &self.user.metrics;
-        let counters = self.client.counters();
-        self.recorder
-            .count(metrics.messages_sent, counters.n_messages_out);
-        self.recorder
-            .count(metrics.messages_received, counters.n_messages_in);
-        self.recorder.count(metrics.data_sent, counters.bytes_out);
-        self.recorder.count(metrics.data_received, counters.bytes_in);
-    }
-}
-
-impl Heard {
-    fn note(&mut self, room: &Room, incoming: Incoming<'_>) {
-        let Ok(message) = serde_json::from_str::<NewMessage<'_>>(incoming.message) else {
-            return;
-        };
+    /// Enters a message into the account.
+    fn note<'m>(&mut self, message: &'m Message) -> Option<NewMessage<'m>> {
+        let room = &self.user.room;
+        let new: NewMessage<'_> = serde_json::from_str(&message.json).ok()?;
         // People may be in the room, too, and say what they like: what no user of the run said is in no account.
-        let mark = Mark::parse(message.message)
-            .filter(|mark| message.author_id.starts_with(USER_ID) && mark.number < room.now());
-        let Some(mark) = mark else {
-            return;
-        };
-        if self.listener.hear(message.author_id, mark) {
-            self.ages.push(room.age(mark, incoming.at));
+        let mark = Mark::parse(new.message)
+            .filter(|mark| new.author_id.starts_with(USER_ID) && mark.number < room.now());
+        if let Some(mark) = mark
+            && self.listener.hear(new.author_id, mark)
+        {
+            let age = room.age(mark, message.at);
+            self.meter
+                .recorder
+                .record(self.user.metrics.broadcast_duration, age);
         }
+        Some(new)
     }
-}
-
-/// Observer and user run on one thread, one after the other; the lock is never contended.
-fn lock(heard: &Mutex<Heard>) -> MutexGuard<'_, Heard> {
-    heard.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -86,36 +86,6 @@ pub enum SubscribeError {
     Ended(#[from] Ending),
 }
 
-/// An action could not be sent.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PerformError {
-    /// The data is not a JSON object, so the action's name cannot be added.
-    #[error("perform {action:?}: expected the data to be a JSON object such as {{\"n\":1}}, got {data:?}")]
-    NotAnObject {
-        /// The action.
-        action: String,
-        /// The data.
-        data: String,
-    },
-    /// The connection is over.
-    #[error(transparent)]
-    Ended(#[from] Ending),
-}
-
-/// The awaited message did not arrive.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ReceiveError {
-    /// No message matched in time.
-    #[error("no matching message within {after:?}")]
-    TimedOut {
-        /// The time waited.
-        after: Duration,
-    },
-    /// The connection is over.
-    #[error(transparent)]
-    Ended(#[from] Ending),
-}
-
 /// A question to the server was not answered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InquiryError {
@@ -170,13 +140,7 @@ impl SubscribeError {
 
 impl From<websocket::SendError> for Ending {
     fn from(error: websocket::SendError) -> Self {
-        Self::WebSocket(match error {
-            websocket::SendError::Closing => websocket::ReceiveError::Closed {
-                code: None,
-                reason: String::new(),
-            },
-            websocket::SendError::Lost(error) => websocket::ReceiveError::Lost(error.kind()),
-        })
+        Self::WebSocket(error.into())
     }
 }
 

@@ -88,8 +88,13 @@ pub async fn subscribe(
         send(connection, &encode_subscribe(identifier)).await?;
         loop {
             let message = next(connection).await?;
-            if let Some(answer) = Answer::of(&parse(&message)?, identifier) {
-                return Ok(answer);
+            match parse(&message)? {
+                Reply::Confirm { identifier: it } if it == identifier => return Ok(()),
+                Reply::Reject { identifier: it } if it == identifier => {
+                    let identifier = identifier.to_owned();
+                    return Err(SubscribeError::Rejected { identifier });
+                }
+                _ => {}
             }
         }
     };
@@ -97,38 +102,8 @@ pub async fn subscribe(
         identifier: identifier.to_owned(),
         after: limit,
     };
-    timeout(limit, answer)
-        .await
-        .map_err(timed_out)?
-        .and_then(|answer| answer.result(identifier))?;
+    timeout(limit, answer).await.map_err(timed_out)??;
     Ok(started.elapsed())
-}
-
-/// The server's answer to a subscription.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Answer {
-    Confirmed,
-    Rejected,
-}
-
-impl Answer {
-    /// The answer that `reply` gives to the subscription of `identifier`, if any.
-    pub(super) fn of(reply: &Reply<'_>, identifier: &str) -> Option<Self> {
-        match reply {
-            Reply::Confirm { identifier: it } if it == identifier => Some(Self::Confirmed),
-            Reply::Reject { identifier: it } if it == identifier => Some(Self::Rejected),
-            _ => None,
-        }
-    }
-
-    pub(super) fn result(self, identifier: &str) -> Result<(), SubscribeError> {
-        match self {
-            Self::Confirmed => Ok(()),
-            Self::Rejected => Err(SubscribeError::Rejected {
-                identifier: identifier.to_owned(),
-            }),
-        }
-    }
 }
 
 async fn wait_for_welcome(connection: &mut Connection) -> Result<Welcome, Ending> {
@@ -145,7 +120,7 @@ async fn wait_for_welcome(connection: &mut Connection) -> Result<Welcome, Ending
 }
 
 /// Sends one command, given as JSON, and waits until the socket has taken it.
-pub(super) async fn send(connection: &mut Connection, command: &str) -> Result<(), Ending> {
+async fn send(connection: &mut Connection, command: &str) -> Result<(), Ending> {
     let encoding = Dialect::of(connection.protocol()).encoding;
     let content = encoding.encode_command(command)?;
     Ok(connection.send(opcode(encoding), &content).await?)
@@ -161,7 +136,7 @@ pub(super) fn opcode(encoding: Encoding) -> Opcode {
 }
 
 /// The JSON of the next message, and when it arrived.
-pub(super) async fn next(connection: &mut Connection) -> Result<(Instant, String), Ending> {
+async fn next(connection: &mut Connection) -> Result<(Instant, String), Ending> {
     let Message { at, payload } = connection.next_message().await?;
     let encoding = Dialect::of(connection.protocol()).encoding;
     let json = match payload {
@@ -173,7 +148,7 @@ pub(super) async fn next(connection: &mut Connection) -> Result<(Instant, String
 }
 
 /// Parses a reply. A `disconnect` is an ending here.
-pub(super) fn parse((_, text): &(Instant, String)) -> Result<Reply<'_>, Ending> {
+fn parse((_, text): &(Instant, String)) -> Result<Reply<'_>, Ending> {
     match Reply::parse(text)? {
         Reply::Disconnect { reason, reconnect } => Err(Ending::Disconnected {
             reason: reason.into_owned(),

@@ -20,7 +20,7 @@ use std::{
 use plimsoll_cable::command::encode_subscribe;
 
 use super::{ConnectError, Ending, opening};
-use crate::websocket::Connection;
+use crate::websocket::{Connection, Conversation, Discard};
 
 mod channel;
 mod event;
@@ -186,10 +186,12 @@ impl Session {
     /// Closes with code 1000 and waits at most a second for the server's Close. Messages that arrive meanwhile are
     /// dropped; those in the inboxes stay.
     pub async fn disconnect(&self) {
-        let connection = self.shared.link.borrow_mut().leave();
+        let conversation = self.shared.link.borrow_mut().leave();
         self.shared.waiters.wake_all();
-        if let Some(mut connection) = connection {
-            connection.close(Connection::CLOSE_TIMEOUT).await;
+        if let Some(mut conversation) = conversation {
+            conversation
+                .close(&mut Discard, Conversation::CLOSE_TIMEOUT)
+                .await;
         }
     }
 }

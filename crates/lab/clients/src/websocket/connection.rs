@@ -1,17 +1,16 @@
 //! An open WebSocket.
 //!
-//! Two ways to read, one at a time: [`Connection::poll_receive`] into the buffer of the thread, so that ten thousand
-//! idle connections of one worker own no buffer; and [`Connection::next_message`] for users who do one thing after the
-//! other. Both answer pings and the server's Close by themselves; a caller who first has to hand on what came before
-//! that Close reads with [`Connection::poll_receive_unanswered`].
+//! It is read into the buffer of the thread, so that ten thousand idle connections of one worker own no buffer: all
+//! events of a read by a [`Conversation`](super::Conversation), and one message at a time with
+//! [`Connection::next_message`] while the connection is made ready. Pings are answered in both cases.
 
 use std::{
     future::poll_fn,
     io,
-    mem::MaybeUninit,
+    ops::ControlFlow,
     pin::Pin,
     task::{Context, Poll, ready},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use plimsoll_websocket::{CloseCode, Config, Decoder, Event, Opcode, Role, handshake::client::Accepted};
@@ -19,9 +18,6 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::{Compression, Counters, Message, Options, Payload, ReceiveError, SendError, outgoing::Outgoing};
 use crate::{scratch, stream::Stream};
-
-/// The read size of [`Connection::next_message`]. A stack buffer, gone after the read.
-const READ_BYTES: usize = 4096;
 
 /// An open WebSocket, client side. While idle it owns no buffer (with TLS: only those of the cipher).
 #[derive(Debug)]
@@ -41,10 +37,6 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// How long a user that is done waits for the server's Close. A server that is there answers at once; one that does
-    /// not must not hold up the end of a run, where thousands close at the same time.
-    pub const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
-
     pub(super) fn new(stream: Stream, options: &Options, accepted: Accepted, unread: Vec<u8>) -> Self {
         let config = Config {
             role: Role::Client,
@@ -105,48 +97,38 @@ impl Connection {
     /// connection.
     ///
     /// # Errors
-    /// The connection is over; events that came before have been handed out, and the server has been told.
-    pub fn poll_receive(
+    /// Nothing more will be received, and this must not be called again; earlier events have been passed on. The caller
+    /// may still send; then it tells the server with [`answer_ending`](Self::answer_ending).
+    pub(super) fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,
-        on_event: impl FnMut(Instant, Event<'_>),
+        mut on_event: impl FnMut(Instant, Event<'_>),
     ) -> Poll<Result<(), ReceiveError>> {
-        let received = self.poll_receive_unanswered(cx, on_event);
-        if let Poll::Ready(Err(ending)) = &received {
-            self.answer_ending(ending);
-        }
-        received
+        scratch::lend(|scratch| {
+            self.poll_receive_into(cx, scratch, |at, event| {
+                on_event(at, event);
+                ControlFlow::Continue(())
+            })
+        })
     }
 
-    /// Like [`poll_receive`](Self::poll_receive), but does not tell the server about the ending: the caller may still
-    /// send, and then calls [`answer_ending`](Self::answer_ending). It must not read again.
-    ///
-    /// # Errors
-    /// Nothing more will be received; earlier events have been passed on.
-    pub fn poll_receive_unanswered(
-        &mut self,
-        cx: &mut Context<'_>,
-        on_event: impl FnMut(Instant, Event<'_>),
-    ) -> Poll<Result<(), ReceiveError>> {
-        scratch::lend(|scratch| self.poll_receive_into(cx, scratch, on_event))
-    }
-
-    /// As [`poll_receive_unanswered`](Self::poll_receive_unanswered), into a buffer that is not empty.
+    /// Like [`poll_receive`](Self::poll_receive), into a buffer that is not empty. Keeps the rest of the bytes for the
+    /// next call when `on_event` breaks.
     pub(super) fn poll_receive_into(
         &mut self,
         cx: &mut Context<'_>,
         scratch: &mut [u8],
-        mut on_event: impl FnMut(Instant, Event<'_>),
+        on_event: impl FnMut(Instant, Event<'_>) -> ControlFlow<()>,
     ) -> Poll<Result<(), ReceiveError>> {
         self.poll_unsent(cx)?;
         if !self.unread.is_empty() {
             let mut unread = std::mem::take(&mut self.unread);
-            return Poll::Ready(self.decode_all(&mut unread, self.unread_at, &mut on_event));
+            return Poll::Ready(self.decode_all(&mut unread, self.unread_at, on_event));
         }
         let mut buffer = ReadBuf::new(scratch);
         ready!(self.poll_read(cx, &mut buffer))?;
         let at = Instant::now();
-        Poll::Ready(self.decode_all(buffer.filled_mut(), at, &mut on_event))
+        Poll::Ready(self.decode_all(buffer.filled_mut(), at, on_event))
     }
 
     /// Sends the Close for an ending, unless it is already sent: the server's own is answered, and a violation of the
@@ -166,18 +148,19 @@ impl Connection {
     /// The connection is over.
     pub async fn next_message(&mut self) -> Result<Message, ReceiveError> {
         loop {
-            match self.decode_unread() {
-                Ok(None) => poll_fn(|cx| self.poll_fill_unread(cx)).await?,
-                Ok(Some(payload)) => {
-                    return Ok(Message {
-                        at: self.unread_at,
-                        payload,
-                    });
+            let mut message = None;
+            let mut note = |at, event: Event<'_>| match Payload::of(event) {
+                None => ControlFlow::Continue(()),
+                Some(payload) => {
+                    message = Some(Message { at, payload });
+                    ControlFlow::Break(())
                 }
-                Err(ending) => {
-                    self.answer_ending(&ending);
-                    return Err(ending);
-                }
+            };
+            let read = poll_fn(|cx| scratch::lend(|scratch| self.poll_receive_into(cx, scratch, &mut note)));
+            let read = read.await.inspect_err(|ending| self.answer_ending(ending));
+            match message {
+                Some(message) => return Ok(message),
+                None => read?,
             }
         }
     }
@@ -260,20 +243,8 @@ impl Connection {
         self.poll_write_unsent(cx).map_err(SendError::from)
     }
 
-    /// Says Close with code 1000 and waits for the server's Close or the end of the stream, at most `timeout`.
-    /// Messages that arrive meanwhile are dropped. The server ends the TCP connection first when it follows RFC
-    /// 6455 §7.1.1, so that our local port is free at once and not held for a minute in `TIME_WAIT`.
-    ///
-    /// [`CLOSE_TIMEOUT`](Self::CLOSE_TIMEOUT) is enough for a user that waits for nothing else.
-    pub async fn close(&mut self, timeout: Duration) {
-        // Errors while closing do not matter: the connection is over in any case.
-        let _ = tokio::time::timeout(timeout, self.say_close()).await;
-    }
-
-    async fn say_close(&mut self) {
-        self.outgoing.start_close(CloseCode::NORMAL, "");
-        while poll_fn(|cx| self.poll_receive(cx, |_, _| {})).await.is_ok() {}
-        // The server has sent its Close; only the end of the stream is left.
+    /// Waits for the end of the stream, and drops everything before it.
+    pub(super) async fn read_to_end(&mut self) {
         while poll_fn(|cx| scratch::lend(|scratch| self.poll_read(cx, &mut ReadBuf::new(scratch))))
             .await
             .is_ok()
@@ -295,43 +266,23 @@ impl Connection {
         Poll::Ready(Ok(()))
     }
 
-    fn poll_fill_unread(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ReceiveError>> {
-        self.poll_unsent(cx)?;
-        let mut buffer = [MaybeUninit::uninit(); READ_BYTES];
-        let mut buffer = ReadBuf::uninit(&mut buffer);
-        ready!(self.poll_read(cx, &mut buffer))?;
-        self.unread_at = Instant::now();
-        self.unread.extend_from_slice(buffer.filled());
-        Poll::Ready(Ok(()))
-    }
-
-    /// Decodes all of `bytes`.
+    /// Decodes all of `bytes`, or those up to the event at which `on_event` breaks.
     fn decode_all(
         &mut self,
         mut bytes: &mut [u8],
         at: Instant,
-        on_event: &mut impl FnMut(Instant, Event<'_>),
+        mut on_event: impl FnMut(Instant, Event<'_>) -> ControlFlow<()>,
     ) -> Result<(), ReceiveError> {
         while !bytes.is_empty() {
-            let n_consumed = self.decode_one(bytes, |event| on_event(at, event))?;
+            let mut flow = ControlFlow::Continue(());
+            let n_consumed = self.decode_one(bytes, |event| flow = on_event(at, event))?;
             bytes = &mut bytes[n_consumed..];
+            if flow.is_break() {
+                (self.unread, self.unread_at) = (bytes.to_vec(), at);
+                break;
+            }
         }
         Ok(())
-    }
-
-    /// Decodes from `unread` until a message is complete or no bytes are left.
-    fn decode_unread(&mut self) -> Result<Option<Payload>, ReceiveError> {
-        let mut payload = None;
-        let mut unread = std::mem::take(&mut self.unread);
-        let mut n_done = 0;
-        while payload.is_none() && n_done < unread.len() {
-            n_done += self.decode_one(&mut unread[n_done..], |event| payload = Payload::of(event))?;
-        }
-        if n_done < unread.len() {
-            unread.drain(..n_done);
-            self.unread = unread;
-        }
-        Ok(payload)
     }
 
     /// Decodes the first event of `bytes`, or consumes all of them if they complete none. Returns the number of

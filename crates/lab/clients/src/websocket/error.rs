@@ -138,6 +138,18 @@ impl ReceiveError {
     }
 }
 
+impl From<SendError> for ReceiveError {
+    fn from(error: SendError) -> Self {
+        match error {
+            SendError::Closing => Self::Closed {
+                code: None,
+                reason: String::new(),
+            },
+            SendError::Lost(error) => Self::Lost(error.kind()),
+        }
+    }
+}
+
 impl SendError {
     /// The cause by which this failure is counted.
     pub fn cause(&self) -> Cause {

@@ -1,9 +1,10 @@
 //! One client on its connection: the execution of its steps.
 
 use std::{
-    future::Future,
+    future::{Future, poll_fn},
     pin::pin,
     rc::Rc,
+    task::{Context, Poll},
     time::{Duration, Instant},
 };
 
@@ -11,9 +12,9 @@ use plimsoll_cable::{command::encode_subscribe, reply::Reply, subprotocol::Diale
 use plimsoll_clients::{
     cable,
     dial::Traffic,
-    websocket::{self, Connection, Message as Received, Options, Payload, ReceiveError},
+    websocket::{self, Conversation, Discard, Options, ReceiveError, Recipient},
 };
-use plimsoll_websocket::Opcode;
+use plimsoll_websocket::{Event, Opcode};
 use tokio::{
     task::yield_now,
     time::{sleep, timeout_at},
@@ -30,11 +31,6 @@ use super::{
 /// The time limit of the answer to a subscription or a join: as for `receive`.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Messages that a client takes from its socket before others of its worker have a turn. Reason: a client whose socket
-/// is never empty would otherwise keep thousands from sending messages that others wait for. A read has some 30
-/// messages.
-const TURN: u8 = 16;
-
 /// Messages that the text of a failure shows.
 const MOST_SHOWN: usize = 3;
 
@@ -46,15 +42,37 @@ pub(super) struct Client<'a> {
     group: &'a Group,
     /// Its number within the group, from 1.
     number: u32,
-    connection: Connection,
-    mailbox: Mailbox,
+    conversation: Conversation,
+    incoming: Incoming<'a>,
     channels: Channels,
+}
+
+/// Puts the messages that steps can take into the mailbox.
+struct Incoming<'a> {
+    group: &'a Group,
+    mailbox: Mailbox,
     /// Only Phoenix clients have one.
     heartbeat: Option<Heartbeat>,
-    /// Why nothing more will arrive.
-    ending: Option<ReceiveError>,
-    /// Messages that it took in its turn.
-    n_taken: u8,
+}
+
+impl Recipient for Incoming<'_> {
+    fn put(&mut self, at: Instant, event: Event<'_>) {
+        let text = match event {
+            Event::Text(text) => text.to_owned(),
+            // It matches no awaited text, and failures show it.
+            Event::Binary(bytes) => format!("(a binary message of {} bytes)", bytes.len()),
+            Event::Ping(_) | Event::Pong(_) | Event::Close(_) => return,
+        };
+        let heartbeat = self.heartbeat.as_ref();
+        let is_reply = heartbeat.is_some_and(|heartbeat| heartbeat.is_reply(&text));
+        if !is_reply && !is_ignored(self.group, &text) {
+            self.mailbox.push(Message::new(at, text));
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.mailbox.is_full()
+    }
 }
 
 /// The result of connecting.
@@ -95,12 +113,13 @@ impl<'a> Client<'a> {
         let client = Self {
             group,
             number,
-            connection,
-            mailbox: Mailbox::default(),
+            conversation: Conversation::new(connection),
+            incoming: Incoming {
+                group,
+                mailbox: Mailbox::default(),
+                heartbeat: (group.protocol == Protocol::Phoenix).then(Heartbeat::new),
+            },
             channels: Channels::default(),
-            heartbeat: (group.protocol == Protocol::Phoenix).then(Heartbeat::new),
-            ending: None,
-            n_taken: 0,
         };
         let connected = Connected {
             websocket: timings.total(),
@@ -111,14 +130,14 @@ impl<'a> Client<'a> {
 
     /// Says farewell.
     pub(super) async fn close(&mut self) {
-        if self.ending.is_none() {
-            Box::pin(self.connection.close(Connection::CLOSE_TIMEOUT)).await;
+        if self.conversation.ending().is_none() {
+            Box::pin(self.conversation.close(&mut Discard, Conversation::CLOSE_TIMEOUT)).await;
         }
     }
 
     /// What went over the connection.
     pub(super) fn counters(&self) -> websocket::Counters {
-        self.connection.counters()
+        self.conversation.connection().counters()
     }
 
     /// Takes a step that is not about other clients; gives how long it took, as measured at the socket.
@@ -142,11 +161,11 @@ impl<'a> Client<'a> {
             Action::Subscribe { identifier } => self.subscribe(identifier).await?,
             Action::Join { topic, payload } => {
                 let (text, reference) = self.channels.join(topic, payload);
-                self.ask(&text, &reference).await?;
+                self.ask_phoenix(&text, &reference).await?;
             }
             Action::Leave { topic } => {
                 let (text, reference) = self.channels.leave(topic);
-                self.ask(&text, &reference).await?;
+                self.ask_phoenix(&text, &reference).await?;
             }
             Action::WaitAll => {}
         }
@@ -156,17 +175,13 @@ impl<'a> Client<'a> {
     /// Receives into the mailbox until `work` is done.
     pub(super) async fn listen_while<T>(&mut self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
-        while self.ending.is_none() {
+        loop {
             tokio::select! {
                 biased;
                 done = &mut work => return done,
-                next = self.next() => match next {
-                    Ok(message) => self.mailbox.push(message),
-                    Err(ending) => self.ending = Some(ending),
-                },
+                read = self.read() => if read.is_err() { return work.await },
             }
         }
-        work.await
     }
 
     /// Prints for the user.
@@ -189,8 +204,11 @@ impl<'a> Client<'a> {
     }
 
     async fn send_text(&mut self, text: &str) -> Result<(), Unmet> {
-        let sent = self.connection.send_text(text).await;
-        sent.map_err(|error| unmet(format!("to send {}", cut(text)), error.to_string()))
+        let unsent = |error: String| unmet(format!("to send {}", cut(text)), error);
+        let queued = self.conversation.queue(Opcode::Text, text.as_bytes());
+        queued.map_err(|error| unsent(error.to_string()))?;
+        let sent = self.conversation.flush(&mut self.incoming).await;
+        sent.map_err(|error| unsent(error.to_string()))
     }
 
     async fn receive(&mut self, receive: &Receive) -> Result<Message, Unmet> {
@@ -200,23 +218,19 @@ impl<'a> Client<'a> {
             timeout,
             ..
         } = receive;
-        let oldest = self.mailbox.first().map(|message| expected.matches(message));
-        if *is_ordered && oldest == Some(false) {
-            return Err(self.out_of_order(expected));
-        }
-        if let Some(message) = self.mailbox.take(|message| expected.matches(message)) {
-            return Ok(message);
-        }
-        let deadline = tokio::time::Instant::now() + *timeout;
-        loop {
-            let message = self.next_before(deadline, *timeout, expected).await?;
-            if expected.matches(&message) {
-                return Ok(message);
+        let mut n_looked = 0;
+        let found = self.find(*timeout, |mailbox| {
+            if *is_ordered && !expected.matches(mailbox.first()?) {
+                return Some(None);
             }
-            self.mailbox.leave(message);
-            if *is_ordered {
-                return Err(self.out_of_order(expected));
-            }
+            let found = mailbox.take(n_looked, |message| expected.matches(message));
+            n_looked = mailbox.len();
+            found.map(Some)
+        });
+        match found.await {
+            Ok(Some(message)) => Ok(message),
+            Ok(None) => Err(self.out_of_order(expected)),
+            Err(got) => Err(self.none_of(expected, expected.shown.clone(), &got)),
         }
     }
 
@@ -226,20 +240,15 @@ impl<'a> Client<'a> {
         let mut last = Instant::now();
         // Earlier messages that no step has examined come first.
         while counts.iter().any(|count| *count > 0) {
-            let message = match self.mailbox.take_unseen() {
-                Some(message) => message,
-                None => {
-                    let deadline = tokio::time::Instant::now() + all.timeout;
+            let message = match self.find(all.timeout, Mailbox::take_unseen).await {
+                Ok(message) => message,
+                Err(got) => {
                     let mut missing = all.expected.iter().zip(&counts).filter(|(_, count)| **count > 0);
                     let Some(((expected, _), count)) = missing.next() else {
                         break;
                     };
                     let shown = format!("{}, {count} more", expected.shown);
-                    let next = self.next_before(deadline, all.timeout, expected).await;
-                    next.map_err(|unmet| Unmet {
-                        expected: shown,
-                        ..unmet
-                    })?
+                    return Err(self.none_of(expected, shown, &got));
                 }
             };
             let mut wanted = all.expected.iter().zip(&mut counts);
@@ -254,17 +263,16 @@ impl<'a> Client<'a> {
 
     async fn subscribe(&mut self, identifier: &str) -> Result<(), Unmet> {
         let expected = format!("the confirmation of {identifier}");
-        self.send_text(&encode_subscribe(identifier)).await?;
         let is_of = |message: &Message, kind: &str| {
             message
                 .json()
                 .is_some_and(|json| json["type"] == kind && json["identifier"] == identifier)
         };
-        let answer = self
-            .answer(&expected, |message| {
-                is_of(message, "confirm_subscription") || is_of(message, "reject_subscription")
-            })
-            .await?;
+        let is_answer = |message: &Message| {
+            is_of(message, "confirm_subscription") || is_of(message, "reject_subscription")
+        };
+        let command = encode_subscribe(identifier);
+        let answer = self.ask(&command, &expected, is_answer).await?;
         if is_of(&answer, "confirm_subscription") {
             Ok(())
         } else {
@@ -273,144 +281,124 @@ impl<'a> Client<'a> {
     }
 
     /// Sends a message of Phoenix, and waits for the reply.
-    async fn ask(&mut self, text: &str, reference: &str) -> Result<(), Unmet> {
+    async fn ask_phoenix(&mut self, text: &str, reference: &str) -> Result<(), Unmet> {
         let expected = format!("a reply with the status ok to {}", cut(text));
-        self.send_text(text).await?;
         let payload = |message: &Message| {
             let json = message.json()?;
             Some(phoenix::reply(json, reference)?["status"] == "ok")
         };
-        let answer = self
-            .answer(&expected, |message| payload(message).is_some())
-            .await?;
+        let is_answer = |message: &Message| payload(message).is_some();
+        let answer = self.ask(text, &expected, is_answer).await?;
         match payload(&answer) {
             Some(true) => Ok(()),
             _ => Err(unmet(expected, cut(&answer.text))),
         }
     }
 
-    /// The next message of which `is_answer` is true; others stay in the mailbox.
-    async fn answer(
+    /// Sends a message, and waits for the next one of which `is_answer` is true; others stay in the mailbox.
+    async fn ask(
         &mut self,
+        text: &str,
         expected: &str,
         is_answer: impl Fn(&Message) -> bool,
     ) -> Result<Message, Unmet> {
-        let deadline = tokio::time::Instant::now() + ANSWER_TIMEOUT;
-        loop {
-            let next = self.before(deadline, ANSWER_TIMEOUT).await;
-            let message = next.map_err(|got| unmet(expected, got))?;
-            if is_answer(&message) {
-                return Ok(message);
-            }
-            self.mailbox.push(message);
-        }
+        let mut n_looked = self.incoming.mailbox.len();
+        self.send_text(text).await?;
+        let answer = self.find(ANSWER_TIMEOUT, |mailbox| {
+            let answer = mailbox.take_answer(n_looked, &is_answer);
+            n_looked = mailbox.len();
+            answer
+        });
+        answer.await.map_err(|got| unmet(expected, got))
     }
 
-    /// The next message, or why `expected` will not come any more.
-    async fn next_before(
+    /// Reads until `look` finds something in the mailbox, at most for `limit`. Otherwise returns what came instead.
+    async fn find<T>(
         &mut self,
-        deadline: tokio::time::Instant,
         limit: Duration,
-        expected: &Expectation,
-    ) -> Result<Message, Unmet> {
-        let next = self.before(deadline, limit).await;
-        next.map_err(|got| {
-            unmet(
-                expected.shown.clone(),
-                format!("{got}{}", self.unmatched(expected)),
-            )
-        })
-    }
-
-    async fn before(&mut self, deadline: tokio::time::Instant, limit: Duration) -> Result<Message, String> {
-        if let Some(ending) = &self.ending {
-            return Err(ending.to_string());
-        }
-        if self.mailbox.is_full() {
-            return Err(format!(
-                "{} messages that no step took; a client keeps at most {} of them, and {} bytes",
-                self.mailbox.len(),
-                mailbox::MOST_MESSAGES,
-                mailbox::MOST_BYTES
-            ));
-        }
-        match timeout_at(deadline, self.next()).await {
-            Ok(Ok(message)) => Ok(message),
-            Ok(Err(ending)) => {
-                let told = ending.to_string();
-                self.ending = Some(ending);
-                Err(told)
-            }
-            Err(_) => Err(format!("nothing within {limit:?}")),
-        }
-    }
-
-    /// The next message that is not ignored. Waits while the mailbox is full. Dropping the future loses nothing.
-    async fn next(&mut self) -> Result<Message, ReceiveError> {
+        mut look: impl FnMut(&mut Mailbox) -> Option<T>,
+    ) -> Result<T, String> {
+        let deadline = tokio::time::Instant::now() + limit;
+        let mut is_late = false;
         loop {
-            if self.n_taken >= TURN {
-                yield_now().await;
-                self.n_taken = 0;
+            if let Some(found) = look(&mut self.incoming.mailbox) {
+                return Ok(found);
             }
-            let received = tokio::select! {
-                // A socket that is never empty must not block the heartbeat.
-                biased;
-                () = Heartbeat::due(self.heartbeat.as_mut()) => {
-                    self.beat();
-                    continue;
-                }
-                received = self.connection.next_message(), if !self.mailbox.is_full() => received?,
-            };
-            let Received { at, payload } = received;
-            self.n_taken += 1;
-            let text = match payload {
-                Payload::Text(text) => text,
-                // It matches no awaited text, and failures show it.
-                Payload::Binary(bytes) => format!("(a binary message of {} bytes)", bytes.len()),
-            };
-            let is_reply = self
-                .heartbeat
-                .as_ref()
-                .is_some_and(|heartbeat| heartbeat.is_reply(&text));
-            if !is_reply && !is_ignored(self.group, &text) {
-                return Ok(Message::new(at, text));
+            if let Some(ending) = self.conversation.ending() {
+                return Err(ending.to_string());
             }
+            if is_late {
+                return Err(format!("nothing within {limit:?}"));
+            }
+            if self.incoming.is_full() {
+                return Err(format!(
+                    "{} messages that no step took; a client keeps at most {} of them, and {} bytes",
+                    self.incoming.mailbox.len(),
+                    mailbox::MOST_MESSAGES,
+                    mailbox::MOST_BYTES
+                ));
+            }
+            is_late = timeout_at(deadline, self.read()).await.is_err();
         }
+    }
+
+    /// Reads once, then lets others of the worker have a turn: a client whose socket is never empty would otherwise keep
+    /// thousands from sending messages that others wait for. Waits while the mailbox is full. Dropping the future loses
+    /// nothing.
+    async fn read(&mut self) -> Result<(), ReceiveError> {
+        poll_fn(|cx| self.poll_read(cx)).await?;
+        yield_now().await;
+        Ok(())
+    }
+
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ReceiveError>> {
+        // First, because a socket that is never empty must not block it.
+        while let Some(heartbeat) = &mut self.incoming.heartbeat
+            && heartbeat.poll_due(cx).is_ready()
+        {
+            self.beat();
+        }
+        self.conversation.poll_read(cx, &mut self.incoming)
     }
 
     /// Sends a heartbeat without waiting for the socket to take it.
     fn beat(&mut self) {
-        let Some(heartbeat) = &mut self.heartbeat else {
+        let Some(heartbeat) = &mut self.incoming.heartbeat else {
             return;
         };
         let text = heartbeat.beat(self.channels.next_ref());
         // A server that has not read earlier messages sees anyway that this client is alive.
-        if self.connection.n_unsent_bytes() == 0 {
+        let connection = self.conversation.connection_mut();
+        if connection.n_unsent_bytes() == 0 {
             // A closing connection needs none.
-            let _ = self.connection.queue(Opcode::Text, text.as_bytes());
-            self.connection.try_flush();
+            let _ = connection.queue(Opcode::Text, text.as_bytes());
+            connection.try_flush();
         }
     }
 
     fn out_of_order(&self, expected: &Expectation) -> Unmet {
-        let first = self.mailbox.first();
+        let first = self.incoming.mailbox.first();
         let got = first.map_or_else(String::new, |first| told(expected, first));
         unmet(format!("{} next", expected.shown), got)
     }
 
-    /// The messages that did not match.
-    fn unmatched(&self, expected: &Expectation) -> String {
-        let n_waiting = self.mailbox.len();
-        if n_waiting == 0 {
-            return String::new();
+    /// `got` instead of an expected message, and the messages that did not match.
+    fn none_of(&self, expected: &Expectation, shown: String, got: &str) -> Unmet {
+        let mailbox = &self.incoming.mailbox;
+        if mailbox.len() == 0 {
+            return unmet(shown, got);
         }
-        let shown = self.mailbox.iter().take(MOST_SHOWN);
-        let shown: Vec<_> = shown.map(|message| told(expected, message)).collect();
-        let more = match n_waiting.saturating_sub(MOST_SHOWN) {
+        let others = mailbox.iter().take(MOST_SHOWN);
+        let others: Vec<_> = others.map(|message| told(expected, message)).collect();
+        let more = match mailbox.len().saturating_sub(MOST_SHOWN) {
             0 => String::new(),
             n => format!(", and {n} more"),
         };
-        format!("; it received other messages: {}{more}", shown.join(", "))
+        let others = others.join(", ");
+        unmet(
+            shown,
+            format!("{got}; it received other messages: {others}{more}"),
+        )
     }
 }
 

@@ -1,6 +1,11 @@
 //! Phoenix's heartbeat: a server drops a socket that was silent for a minute.
 
-use std::{future::pending, pin::Pin, time::Duration};
+use std::{
+    future::Future as _,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use serde_json::Value;
 use tokio::time::{Instant, Sleep, sleep};
@@ -25,12 +30,9 @@ impl Heartbeat {
         }
     }
 
-    /// Waits until a heartbeat is due, or forever without one. Dropping the future loses nothing.
-    pub(super) async fn due(heartbeat: Option<&mut Self>) {
-        match heartbeat {
-            Some(heartbeat) => heartbeat.timer.as_mut().await,
-            None => pending().await,
-        }
+    /// Ready when a heartbeat is due.
+    pub(super) fn poll_due(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.timer.as_mut().poll(cx)
     }
 
     /// The next heartbeat as text; `reference` must be unused.
@@ -66,7 +68,7 @@ mod tests {
             |reference: &str| format!(r#"[null,"{reference}","phoenix","phx_reply",{{"status":"ok"}}]"#);
         assert!(!heartbeat.is_reply(&reply("3")));
         for reference in ["3", "4"] {
-            Heartbeat::due(Some(&mut heartbeat)).await;
+            std::future::poll_fn(|cx| heartbeat.poll_due(cx)).await;
             let text = heartbeat.beat(reference.to_owned());
             assert_eq!(
                 text,

@@ -2,7 +2,7 @@
 
 use std::{cell::OnceCell, time::Instant};
 
-use plimsoll_clients::inbox::{Capacity, HeapBytes, Inbox};
+use plimsoll_clients::inbox::{Capacity, HeapBytes, Inbox, Overflow};
 use serde_json::Value;
 
 /// The most waiting messages. A step that has to look further fails.
@@ -56,6 +56,7 @@ impl Default for Mailbox {
             messages: Inbox::new(Capacity {
                 n_messages: MOST_MESSAGES,
                 n_bytes: MOST_BYTES,
+                overflow: Overflow::StopReading,
             }),
             n_seen: 0,
         }
@@ -73,26 +74,30 @@ impl Mailbox {
         self.messages.is_full()
     }
 
-    /// Takes the first message for which `matches` is true. Those before it count as seen.
-    pub(super) fn take(&mut self, matches: impl Fn(&Message) -> bool) -> Option<Message> {
-        let position = self.messages.iter().position(matches);
-        let n_passed = position.unwrap_or(self.messages.len());
+    /// Takes the first message at or behind position `from` for which `matches` is true. Those before it count as seen.
+    pub(super) fn take(&mut self, from: usize, matches: impl Fn(&Message) -> bool) -> Option<Message> {
+        let position = self.messages.iter().skip(from).position(matches);
+        let position = position.map(|position| from + position);
         self.n_seen = match position {
             Some(position) if position < self.n_seen => self.n_seen - 1,
-            _ => n_passed,
+            _ => position.unwrap_or(self.messages.len()),
         };
         self.messages.remove(position?)
+    }
+
+    /// Takes the first message for which `is_answer` is true of those that arrived after the first `n_before`. No message
+    /// counts as seen.
+    pub(super) fn take_answer(
+        &mut self,
+        n_before: usize,
+        is_answer: impl Fn(&Message) -> bool,
+    ) -> Option<Message> {
+        self.messages.take_first(n_before, is_answer)
     }
 
     /// Takes the first message that no step has examined.
     pub(super) fn take_unseen(&mut self) -> Option<Message> {
         self.messages.remove(self.n_seen)
-    }
-
-    /// Adds the latest message, which a step has examined, like all before it.
-    pub(super) fn leave(&mut self, message: Message) {
-        self.push(message);
-        self.n_seen = self.messages.len();
     }
 
     /// How many wait.
@@ -126,7 +131,7 @@ mod tests {
             mailbox.push(message(text));
         }
         let mut take = |first: &str| {
-            let taken = mailbox.take(|message| message.text.starts_with(first));
+            let taken = mailbox.take(0, |message| message.text.starts_with(first));
             (taken.map(|message| message.text), mailbox.n_seen)
         };
         let text = |text: &str| Some(text.to_owned());
@@ -145,10 +150,11 @@ mod tests {
         for text in ["a", "b", "c"] {
             mailbox.push(message(text));
         }
-        assert_eq!(mailbox.take(|message| message.text == "b").unwrap().text, "b");
+        assert_eq!(mailbox.take(0, |message| message.text == "b").unwrap().text, "b");
         assert_eq!(mailbox.take_unseen().unwrap().text, "c");
         assert!(mailbox.take_unseen().is_none());
-        mailbox.leave(message("d"));
+        mailbox.push(message("d"));
+        assert!(mailbox.take(1, |_| false).is_none());
         mailbox.push(message("e"));
         assert_eq!(mailbox.take_unseen().unwrap().text, "e");
         let left: Vec<_> = mailbox.iter().map(|message| message.text.as_str()).collect();
@@ -166,7 +172,7 @@ mod tests {
         let mut long = Mailbox::default();
         long.push(message(&"x".repeat(MOST_BYTES)));
         assert!(long.is_full());
-        long.take(|_| true).unwrap();
+        long.take(0, |_| true).unwrap();
         assert!(!long.is_full());
     }
 

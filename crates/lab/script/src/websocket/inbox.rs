@@ -1,7 +1,11 @@
 //! What has arrived on a WebSocket and waits for the script.
+//!
+//! Not an [`Inbox`](plimsoll_clients::inbox::Inbox) of owned messages: here the payloads of all waiting messages share one
+//! buffer that is used again, so that a message costs no allocation between the socket and the engine's own copy.
 
 use std::{collections::VecDeque, time::Instant};
 
+use plimsoll_clients::websocket::Recipient;
 use plimsoll_websocket::Event;
 
 /// A socket whose inbox holds more is not read until the script has taken something: a server that floods a sleeping
@@ -53,9 +57,9 @@ enum Kind {
     Pong,
 }
 
-impl Inbox {
+impl Recipient for Inbox {
     /// Puts an event in that was read at `at`. A Close frame is no happening: the connection ends with it.
-    pub(super) fn put(&mut self, at: Instant, event: Event<'_>) {
+    fn put(&mut self, at: Instant, event: Event<'_>) {
         let (kind, payload): (_, &[u8]) = match event {
             Event::Text(text) => (Kind::Text, text.as_bytes()),
             Event::Binary(bytes) => (Kind::Binary, bytes),
@@ -71,6 +75,12 @@ impl Inbox {
         });
     }
 
+    fn is_full(&self) -> bool {
+        self.waiting.len() >= MAX_WAITING || self.bytes.len() >= MAX_WAITING_BYTES
+    }
+}
+
+impl Inbox {
     /// Takes the oldest one; `read` gets it and when it was read from the socket.
     pub(super) fn take<R>(&mut self, read: impl FnOnce(Happening<'_>, Instant) -> R) -> Option<R> {
         let Waiting { kind, n_bytes, at } = self.waiting.pop_front()?;
@@ -101,11 +111,6 @@ impl Inbox {
 
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
-    }
-
-    /// Whether nothing more should be read.
-    pub(super) fn is_full(&self) -> bool {
-        self.waiting.len() >= MAX_WAITING || self.bytes.len() >= MAX_WAITING_BYTES
     }
 }
 

@@ -9,18 +9,16 @@ mod reader;
 use std::{
     cell::{Cell, RefCell},
     future::poll_fn,
-    pin::Pin,
     rc::Rc,
     task::{Context, Poll},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use plimsoll_clients::{
     dial::Traffic,
-    websocket::{Connection, ReceiveError, SendError},
+    websocket::{Connection, Conversation, Recipient as _, SendError},
 };
 use plimsoll_websocket::{CloseCode, Opcode};
-use tokio::time::{Sleep, sleep};
 
 use super::{
     Ending, Happening,
@@ -32,22 +30,16 @@ use super::{
     waiter::Waiter,
 };
 
-/// How long the server's Close is waited for, when the script has said its own; and how long the server may take to
-/// read what is left to say after its last word. As long as Firefox waits: a server that does neither must not hold a
-/// virtual user for the rest of the run.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
-
 /// A WebSocket. The script and the future that reads share it.
 pub(crate) struct Session {
     url: String,
-    connection: RefCell<Option<Connection>>,
+    /// Until the server knows of the end, and of what the script had to say before.
+    conversation: RefCell<Option<Conversation>>,
     inbox: RefCell<Inbox>,
     pings: RefCell<Pings>,
     opened: RefCell<Option<Opened>>,
     /// Nothing more will be received.
     ending: RefCell<Option<Ending>>,
-    /// What the server has still to be told about, once the script has handled all that came before.
-    unanswered: RefCell<Option<ReceiveError>>,
     /// The script handles something that it took.
     is_handling: Cell<bool>,
     /// Without the tags of an answer until there is one.
@@ -60,8 +52,6 @@ pub(crate) struct Session {
     /// The attempt to connect is over.
     has_begun: Cell<bool>,
     is_finished: Cell<bool>,
-    /// Runs while the server is waited for: see [`CLOSE_TIMEOUT`].
-    patience: RefCell<Option<Pin<Box<Sleep>>>>,
     /// The future that reads.
     reader: Waiter,
     /// Who waits for news.
@@ -167,11 +157,10 @@ impl Session {
 
     /// Says Close, unless either side has said it already.
     pub(crate) fn close(&self, code: CloseCode, reason: &str) {
-        if let Some(connection) = &mut *self.connection.borrow_mut()
-            && connection.is_open()
+        if let Some(conversation) = &mut *self.conversation.borrow_mut()
+            && conversation.connection().is_open()
         {
-            connection.start_close(code, reason);
-            self.be_patient();
+            conversation.start_close(code, reason, Conversation::LONG_CLOSE_TIMEOUT);
             if self.debug.is_some() {
                 Debug::closing(&self.url, code, reason);
             }
@@ -186,10 +175,10 @@ impl Session {
 
     /// How many bytes of frames the socket has not taken yet.
     pub(crate) fn n_unsent_bytes(&self) -> usize {
-        self.connection
-            .borrow()
+        let conversation = self.conversation.borrow();
+        conversation
             .as_ref()
-            .map_or(0, Connection::n_unsent_bytes)
+            .map_or(0, |it| it.connection().n_unsent_bytes())
     }
 
     /// Waits until no more than this many bytes wait for the socket.
@@ -218,7 +207,7 @@ impl Session {
             },
             "",
         );
-        let was_open = self.connection.take().is_some() || self.ending.borrow().is_some();
+        let was_open = self.conversation.take().is_some() || self.ending.borrow().is_some();
         self.inbox.borrow_mut().clear();
         self.count_traffic();
         let samples = self.samples.borrow();
@@ -234,29 +223,21 @@ impl Session {
 
     /// Whether the connection has ended, and the server knows.
     fn is_over(&self) -> bool {
-        self.ending.borrow().is_some() && self.connection.borrow().is_none()
+        self.ending.borrow().is_some() && self.conversation.borrow().is_none()
     }
 
     /// Tells the server of an ending that it has not been told of. The connection is over when the socket has taken
     /// that.
     fn answer_ending(&self) {
-        let Some(ending) = self.unanswered.take() else {
-            return;
-        };
-        let mut held = self.connection.borrow_mut();
-        let Some(connection) = &mut *held else {
-            return;
-        };
-        connection.answer_ending(&ending);
-        if connection.n_unsent_bytes() == 0 {
-            *held = None;
+        let mut held = self.conversation.borrow_mut();
+        if let Some(conversation) = &mut *held
+            && conversation.answer_ending()
+        {
+            if conversation.connection().n_unsent_bytes() == 0 {
+                *held = None;
+            }
+            self.reader.wake();
         }
-        self.reader.wake();
-    }
-
-    /// From now on, waits for the server for a limited time.
-    fn be_patient(&self) {
-        self.patience.replace(Some(Box::pin(sleep(CLOSE_TIMEOUT))));
     }
 
     fn poll_opened(&self, cx: &Context<'_>) -> Poll<Opened> {
@@ -266,8 +247,9 @@ impl Session {
 
     /// Writes what `queue` puts into the connection, as far as the socket takes it.
     fn write(&self, queue: impl FnOnce(&mut Connection) -> Result<(), SendError>) -> Result<(), SendError> {
-        let mut connection = self.connection.borrow_mut();
-        let connection = connection.as_mut().ok_or(SendError::Closing)?;
+        let mut conversation = self.conversation.borrow_mut();
+        let conversation = conversation.as_mut().ok_or(SendError::Closing)?;
+        let connection = conversation.connection_mut();
         queue(connection)?;
         connection.try_flush();
         if connection.n_unsent_bytes() > 0 {

@@ -1,16 +1,15 @@
 //! The life of one client: open, listen, send when told, end.
 
 use std::{
-    future::poll_fn,
     rc::Rc,
-    task::{Context, Poll},
     time::{Instant, SystemTime},
 };
 
 use plimsoll_clients::{
     cause::Cause,
-    websocket::{Connection, ReceiveError},
+    websocket::{Connection, Conversation, Discard, Recipient},
 };
+use plimsoll_websocket::Event as Frame;
 
 use super::{Event, SendOrder, Shared, book::Note, mailbox::Mailbox, opening};
 
@@ -21,10 +20,22 @@ pub(super) enum Letter {
     Close,
 }
 
-/// The next event.
-enum Turn {
-    Letter(Letter),
-    Read(Result<(), ReceiveError>),
+/// Enters what a client receives into the book.
+struct Listener<'a> {
+    shared: &'a Shared,
+    slot: usize,
+    /// The reason that the server gave before it closed the connection.
+    farewell: Option<Cause>,
+}
+
+impl Recipient for Listener<'_> {
+    fn put(&mut self, at: Instant, frame: Frame<'_>) {
+        match self.shared.book.borrow_mut().note(self.slot, at, &frame) {
+            Note::Nothing => {}
+            Note::Tell(event) => self.shared.outbox.post(event),
+            Note::Farewell(cause) => self.farewell = Some(cause),
+        }
+    }
 }
 
 /// The whole life of the client in `slot`.
@@ -49,53 +60,38 @@ pub(super) async fn live(shared: Rc<Shared>, slot: usize, route: usize) {
 async fn listen(
     shared: &Shared,
     slot: usize,
-    mut connection: Connection,
+    connection: Connection,
     mailbox: &Mailbox<Letter>,
 ) -> Option<Cause> {
-    let mut farewell = None;
+    let mut conversation = Conversation::new(connection);
+    let mut listener = Listener {
+        shared,
+        slot,
+        farewell: None,
+    };
     loop {
-        match poll_fn(|cx| poll_turn(cx, shared, slot, &mut connection, mailbox, &mut farewell)).await {
-            Turn::Read(Ok(())) => {}
-            Turn::Read(Err(error)) => return Some(farewell.unwrap_or_else(|| error.cause())),
-            Turn::Letter(Letter::Send(order)) => send(shared, &mut connection, &order),
-            Turn::Letter(Letter::Close) => {
-                Box::pin(connection.close(Connection::CLOSE_TIMEOUT)).await;
+        match conversation
+            .read_until(&mut listener, |cx, _| mailbox.poll_take(cx))
+            .await
+        {
+            Err(ending) => return Some(listener.farewell.unwrap_or_else(|| ending.cause())),
+            Ok(Letter::Send(order)) => send(shared, &mut conversation, &order),
+            Ok(Letter::Close) => {
+                Box::pin(conversation.close(&mut Discard, Conversation::CLOSE_TIMEOUT)).await;
                 return None;
             }
         }
     }
 }
 
-fn poll_turn(
-    cx: &mut Context<'_>,
-    shared: &Shared,
-    slot: usize,
-    connection: &mut Connection,
-    mailbox: &Mailbox<Letter>,
-    farewell: &mut Option<Cause>,
-) -> Poll<Turn> {
-    if let Poll::Ready(letter) = mailbox.poll_take(cx) {
-        return Poll::Ready(Turn::Letter(letter));
-    }
-    let read = connection.poll_receive(cx, |at, event| {
-        let mut book = shared.book.borrow_mut();
-        match book.note(slot, at, &event) {
-            Note::Nothing => {}
-            Note::Tell(event) => shared.outbox.post(event),
-            Note::Farewell(cause) => *farewell = Some(cause),
-        }
-    });
-    read.map(Turn::Read)
-}
-
 /// Puts a message on its way: it is encoded here and written by the next poll, which follows at once. What the
 /// socket does not take then goes out with later polls.
-fn send(shared: &Shared, connection: &mut Connection, order: &SendOrder) {
+fn send(shared: &Shared, conversation: &mut Conversation, order: &SendOrder) {
     let (opcode, message) = shared
         .setup
         .wire
         .encode(order.command, order.id, SystemTime::now());
-    if connection.queue(opcode, &message).is_ok() {
+    if conversation.queue(opcode, &message).is_ok() {
         shared.book.borrow_mut().send(order, Instant::now(), &message);
     } else {
         shared.outbox.post(Event::Unanswerable { id: order.id });

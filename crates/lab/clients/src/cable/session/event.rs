@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{Channel, MAX_WAITING_BYTES, Message, Shared, state::ChannelState};
-use crate::inbox::{Capacity, HeapBytes, Inbox};
+use crate::inbox::{Capacity, HeapBytes, Inbox, Overflow};
 
 /// An event for an observer.
 #[derive(Debug, Clone)]
@@ -76,6 +76,7 @@ impl Default for Events {
             waiting: Inbox::new(Capacity {
                 n_messages: Self::CAPACITY,
                 n_bytes: MAX_WAITING_BYTES,
+                overflow: Overflow::StopReading,
             }),
         }
     }

@@ -1,19 +1,20 @@
 //! The connection of a session while it is open, and afterwards the reason of its end.
 
 use std::{
-    future::Future,
-    pin::pin,
     task::{Context, Poll},
     time::Instant,
 };
 
-use plimsoll_cable::{encoding::Content, subprotocol::Dialect};
+use plimsoll_cable::{
+    encoding::{Content, Encoding},
+    subprotocol::Dialect,
+};
 use plimsoll_websocket::Event;
 
 use super::Ending;
 use crate::{
     cable::opening::opcode,
-    websocket::{Connection, ReceiveError},
+    websocket::{Connection, Conversation, ReceiveError, Recipient},
 };
 
 /// The target of the trace log for each frame: shown by `--websocket-debug=full`.
@@ -21,7 +22,7 @@ const LOG_TARGET: &str = "websocket";
 
 #[derive(Debug)]
 pub(super) struct Link {
-    connection: Option<Connection>,
+    conversation: Option<Conversation>,
     /// The encoding of messages, and whether the server expects answers to its pings.
     pub(super) dialect: Dialect,
     ending: Option<Ending>,
@@ -30,11 +31,41 @@ pub(super) struct Link {
     is_awaited: bool,
 }
 
+/// The messages of one read, on their way to their channels.
+struct Arrivals<'a, F> {
+    ending: &'a mut Option<Ending>,
+    encoding: Encoding,
+    is_stalled: bool,
+    on_json: F,
+}
+
+impl<F: FnMut(Instant, &str) -> Result<(), Ending>> Recipient for Arrivals<'_, F> {
+    fn put(&mut self, at: Instant, event: Event<'_>) {
+        let content = match event {
+            // Messages after a `disconnect` are ignored.
+            _ if self.ending.is_some() => return,
+            Event::Text(text) => Content::Text(text),
+            Event::Binary(bytes) => Content::Binary(bytes),
+            Event::Ping(_) | Event::Pong(_) | Event::Close(_) => return,
+        };
+        let json = self.encoding.reply_json(content).map_err(Ending::from);
+        let routed = json.and_then(|json| {
+            tracing::trace!(target: LOG_TARGET, "received {}: {}", self.encoding, shortened(&json));
+            (self.on_json)(at, &json)
+        });
+        *self.ending = routed.err();
+    }
+
+    fn is_full(&self) -> bool {
+        self.is_stalled
+    }
+}
+
 impl Link {
     pub(super) fn new(connection: Connection) -> Self {
         let dialect = Dialect::of(connection.protocol());
         Self {
-            connection: Some(connection),
+            conversation: Some(Conversation::new(connection)),
             dialect,
             ending: None,
             close_code: None,
@@ -47,43 +78,37 @@ impl Link {
     }
 
     pub(super) fn is_gone(&self) -> bool {
-        self.connection.is_none()
+        self.conversation.is_none()
     }
 
     pub(super) fn close_code(&self) -> Option<u16> {
         self.close_code
     }
 
-    /// Reads once and passes the JSON of each message to `on_json`, whose error ends the session. Also returns whether
-    /// all bytes that a caller waits for are sent.
+    /// Reads once, unless `is_stalled`, and passes the JSON of each message to `on_json`, whose error ends the session.
+    /// Also returns whether all bytes that a caller waits for are sent.
     pub(super) fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,
-        mut on_json: impl FnMut(Instant, &str) -> Result<(), Ending>,
+        is_stalled: bool,
+        on_json: impl FnMut(Instant, &str) -> Result<(), Ending>,
     ) -> (Poll<Result<(), Ending>>, bool) {
         let was_flushed = self.is_awaited && !matches!(self.poll_flush(cx), Poll::Pending);
-        let Some(connection) = &mut self.connection else {
+        let Some(conversation) = &mut self.conversation else {
             return (Poll::Ready(Err(self.end(Ending::Left))), was_flushed);
         };
-        let (ending, encoding) = (&mut self.ending, self.dialect.encoding);
-        let mut on_content = |at, content: Content<'_>| {
-            let json = encoding.reply_json(content)?;
-            tracing::trace!(target: LOG_TARGET, "received {encoding}: {}", shortened(&json));
-            on_json(at, &json)
+        let mut arrivals = Arrivals {
+            ending: &mut self.ending,
+            encoding: self.dialect.encoding,
+            is_stalled,
+            on_json,
         };
-        let on_event = |at, event: Event<'_>| {
-            let outcome = match event {
-                // Messages after a `disconnect` are ignored.
-                _ if ending.is_some() => Ok(()),
-                Event::Text(text) => on_content(at, Content::Text(text)),
-                Event::Binary(bytes) => on_content(at, Content::Binary(bytes)),
-                Event::Ping(_) | Event::Pong(_) | Event::Close(_) => Ok(()),
-            };
-            if let Err(why) = outcome {
-                *ending = Some(why);
-            }
-        };
-        let read = connection.poll_receive(cx, on_event).map_err(|error| {
+        let read = conversation.poll_read(cx, &mut arrivals);
+        if matches!(self.ending, Some(Ending::Disconnected { .. })) {
+            // The server's Close, with its code, comes right after it.
+            conversation.expect_close(Conversation::CLOSE_TIMEOUT);
+        }
+        let read = read.map_err(|error| {
             if let ReceiveError::Closed { code, .. } = &error {
                 self.close_code = *code;
             }
@@ -93,39 +118,34 @@ impl Link {
     }
 
     pub(super) fn queue(&mut self, command: &str) -> Result<(), Ending> {
-        let connection = Self::open(&self.ending, &mut self.connection)?;
         let encoding = self.dialect.encoding;
+        let connection = self.open()?;
         let content = encoding.encode_command(command)?;
         tracing::trace!(target: LOG_TARGET, "sent {encoding}: {}", shortened(command));
         Ok(connection.queue(opcode(encoding), &content)?)
     }
 
     pub(super) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Ending>> {
-        let connection = Self::open(&self.ending, &mut self.connection)?;
-        // A new future for each poll: dropping one loses nothing.
-        let flushed = pin!(connection.flush()).poll(cx);
+        let flushed = self.open()?.poll_flush(cx);
         self.is_awaited = flushed.is_pending();
         flushed.map_err(|error| self.end(error.into()))
     }
 
     /// Takes the connection away and notes why; the first reason stays.
     pub(super) fn end(&mut self, ending: Ending) -> Ending {
-        self.connection = None;
+        self.conversation = None;
         self.ending.get_or_insert(ending).clone()
     }
 
-    /// Returns the connection to a caller that will close it.
-    pub(super) fn leave(&mut self) -> Option<Connection> {
+    /// Returns the conversation to a caller that will close it.
+    pub(super) fn leave(&mut self) -> Option<Conversation> {
         self.ending.get_or_insert(Ending::Left);
-        self.connection.take()
+        self.conversation.take()
     }
 
-    fn open<'a>(
-        ending: &Option<Ending>,
-        connection: &'a mut Option<Connection>,
-    ) -> Result<&'a mut Connection, Ending> {
-        match (ending, connection) {
-            (None, Some(connection)) => Ok(connection),
+    fn open(&mut self) -> Result<&mut Connection, Ending> {
+        match (&self.ending, &mut self.conversation) {
+            (None, Some(conversation)) => Ok(conversation.connection_mut()),
             (ending, _) => Err(ending.clone().unwrap_or(Ending::Left)),
         }
     }

@@ -1,36 +1,30 @@
 //! The reader of a session's socket, which dispatches each message.
 
 use std::{
-    future::poll_fn,
+    future::{Future, poll_fn},
+    pin::pin,
     rc::Rc,
     time::{Instant, SystemTime, UNIX_EPOCH},
 };
 
 use plimsoll_cable::reply::{Position, Reply, ReplyError};
 use serde::Deserialize;
-use tokio::time::timeout_at;
 
 use super::{
     Ending, Message, Shared,
     event::{Kind, Pending},
     state::{ChannelState, Stage},
 };
-use crate::websocket::Connection;
 
 /// Reads the socket of a session while it is polled. Dropping it ends the session.
 #[derive(Debug)]
 pub struct Reader {
     shared: Rc<Shared>,
-    /// After a server's `disconnect`: the deadline for its Close.
-    farewell_until: Option<tokio::time::Instant>,
 }
 
 impl Reader {
     pub(super) fn new(shared: Rc<Shared>) -> Self {
-        Self {
-            shared,
-            farewell_until: None,
-        }
+        Self { shared }
     }
 
     /// Reads once, and dispatches the messages. Call it again and again, and look at
@@ -39,26 +33,28 @@ impl Reader {
     /// # Errors
     /// The session is over.
     pub async fn read(&mut self) -> Result<(), Ending> {
-        let read = poll_fn(|cx| self.shared.poll_read(cx));
-        let outcome = match self.farewell_until {
-            None => read.await,
-            Some(until) => timeout_at(until, read).await.unwrap_or(Err(Ending::Left)),
-        };
+        let read = poll_fn(|cx| self.shared.poll_read(cx)).await;
         let mut link = self.shared.link.borrow_mut();
-        match (outcome, link.ending()) {
-            (Ok(()), None) => return Ok(()),
-            // The server's Close, with its code, comes right after it.
-            (Ok(()), Some(Ending::Disconnected { .. })) => {
-                let until = tokio::time::Instant::now() + Connection::CLOSE_TIMEOUT;
-                self.farewell_until.get_or_insert(until);
-                return Ok(());
-            }
-            _ => {}
+        // The server's Close comes after its `disconnect`.
+        if read.is_ok() && matches!(link.ending(), None | Some(Ending::Disconnected { .. })) {
+            return Ok(());
         }
         let ending = link.end(Ending::Left);
         drop(link);
         self.shared.waiters.wake_all();
         Err(ending)
+    }
+
+    /// Reads while `work` runs, and returns its output. If the session ends meanwhile, `work` continues.
+    pub async fn read_during<T>(&mut self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                output = &mut work => return output,
+                read = self.read() => if read.is_err() { return work.await },
+            }
+        }
     }
 }
 

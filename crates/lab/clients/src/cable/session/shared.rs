@@ -129,13 +129,9 @@ impl Shared {
     /// Reads once, or finds that there is no room for more messages.
     pub(super) fn poll_read(&self, cx: &mut Context<'_>) -> Poll<Result<(), Ending>> {
         self.waiters.register(cx);
-        if self.must_stall() {
-            return Poll::Pending;
-        }
-        let (read, was_flushed) = self
-            .link
-            .borrow_mut()
-            .poll_receive(cx, |at, json| self.route(at, json));
+        let must_stall = self.must_stall();
+        let route = |at, json: &str| self.route(at, json);
+        let (read, was_flushed) = self.link.borrow_mut().poll_receive(cx, must_stall, route);
         if was_flushed {
             self.waiters.wake_all();
         }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{MAX_WAITING_BYTES, Message, latency::Counting, positions::Positions};
-use crate::inbox::{Capacity, Inbox};
+use crate::inbox::{Capacity, Inbox, Overflow};
 
 /// The progress of a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +95,7 @@ impl ChannelState {
                 inbox: Inbox::new(Capacity {
                     n_messages: Self::INBOX_CAPACITY,
                     n_bytes: MAX_WAITING_BYTES,
+                    overflow: Overflow::StopReading,
                 }),
                 ignores_reads: false,
                 is_observed: false,

@@ -2,7 +2,10 @@
 
 use std::{collections::VecDeque, time::Instant};
 
-use plimsoll_clients::inbox::{Capacity, Inbox};
+use plimsoll_clients::{
+    inbox::{Capacity, Inbox, Overflow},
+    websocket::Recipient,
+};
 use plimsoll_load::metrics::Recorder;
 use plimsoll_websocket::Event;
 
@@ -14,6 +17,7 @@ use crate::artillery::metrics::Metrics;
 const INBOX: Capacity = Capacity {
     n_messages: 1_000,
     n_bytes: 1 << 20,
+    overflow: Overflow::DropOldest,
 };
 
 /// A message for a waiting step.
@@ -47,30 +51,6 @@ impl Reception {
         }
     }
 
-    pub(super) fn take(&mut self, at: Instant, event: Event<'_>) {
-        let body = match event {
-            Event::Text(text) => text.as_bytes(),
-            Event::Binary(bytes) => bytes,
-            Event::Ping(_) | Event::Pong(_) | Event::Close(_) => return,
-        };
-        self.recorder.count(self.metrics.websocket.msgs_received, 1);
-        if let Some(trip) = self.trips.received(body, at) {
-            self.recorder.record(self.metrics.response_time, trip);
-        }
-        if self.n_wanted > 0 {
-            self.n_wanted -= 1;
-            self.arrivals.push_back(Arrival {
-                at,
-                body: body.into(),
-            });
-        } else if let Some(inbox) = &mut self.inbox {
-            let n_dropped = inbox.push_dropping(body.into());
-            if n_dropped > 0 {
-                self.recorder.count(self.metrics.inbox_dropped, n_dropped);
-            }
-        }
-    }
-
     /// Records a sent message without an expected answer.
     pub(super) fn sent(&mut self, payload: &[u8], at: Instant) {
         if !self.trips.sent(payload, at) {
@@ -97,5 +77,31 @@ impl Reception {
     /// The inbox of messages that no step has taken.
     pub(super) fn inbox(&mut self) -> Option<&mut Inbox<Box<[u8]>>> {
         self.inbox.as_mut()
+    }
+}
+
+impl Recipient for Reception {
+    fn put(&mut self, at: Instant, event: Event<'_>) {
+        let body = match event {
+            Event::Text(text) => text.as_bytes(),
+            Event::Binary(bytes) => bytes,
+            Event::Ping(_) | Event::Pong(_) | Event::Close(_) => return,
+        };
+        self.recorder.count(self.metrics.websocket.msgs_received, 1);
+        if let Some(trip) = self.trips.received(body, at) {
+            self.recorder.record(self.metrics.response_time, trip);
+        }
+        if self.n_wanted > 0 {
+            self.n_wanted -= 1;
+            self.arrivals.push_back(Arrival {
+                at,
+                body: body.into(),
+            });
+        } else if let Some(inbox) = &mut self.inbox {
+            let n_dropped = inbox.push(body.into());
+            if n_dropped > 0 {
+                self.recorder.count(self.metrics.inbox_dropped, n_dropped);
+            }
+        }
     }
 }

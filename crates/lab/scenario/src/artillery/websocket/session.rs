@@ -1,8 +1,7 @@
 //! An open WebSocket with the steps that a user can do over it.
 
 use std::{
-    future::{Future, poll_fn},
-    pin::pin,
+    future::poll_fn,
     rc::Rc,
     task::{Context, Poll},
     time::{Duration, Instant},
@@ -10,11 +9,11 @@ use std::{
 
 use plimsoll_clients::{
     dial::Traffic,
-    websocket::{Connection, ReceiveError},
+    websocket::{Conversation, ReceiveError},
 };
 use plimsoll_load::metrics::Recorder;
-use plimsoll_websocket::{CloseCode, Opcode};
-use tokio::time::sleep_until;
+use plimsoll_websocket::Opcode;
+use tokio::time::{timeout, timeout_at};
 
 use super::{Opening, reception::Reception};
 use crate::artillery::{
@@ -25,28 +24,17 @@ use crate::artillery::{
     variables::Variables,
 };
 
-/// How long the server may take to send its Close when a user is done. Reason: an answer to the last message comes
-/// before it, and an overloaded server is slow; one that never sends it holds up only this user.
-const CLOSING_TIME: Duration = Duration::from_secs(10);
-
 /// One user's WebSocket.
 #[derive(Debug)]
 pub(crate) struct Session {
-    connection: Connection,
-    /// Set when nothing more will be received. A step that already has its messages leaves the error to the next one.
-    ending: Option<ReceiveError>,
+    /// A step that already has its messages leaves the end of the connection to the next one.
+    conversation: Conversation,
     reception: Reception,
     metrics: Metrics,
     recorder: Recorder,
     traffic: Rc<Traffic>,
     /// The default time limit of answers.
     timeout: Duration,
-}
-
-/// Why reading ended.
-enum Ended {
-    InTime,
-    Over(ReceiveError),
 }
 
 impl Session {
@@ -65,8 +53,7 @@ impl Session {
         let (connection, timings) = opened.inspect_err(|_| count(&traffic, metrics, &recorder))?;
         recorder.record(metrics.websocket.connecting, timings.total());
         Ok(Self {
-            connection,
-            ending: None,
+            conversation: Conversation::new(connection),
             reception: Reception::new(metrics, recorder.clone(), has_inbox),
             metrics,
             recorder,
@@ -77,7 +64,7 @@ impl Session {
 
     /// Sends a message and waits until the socket has taken it. Its return is timed separately.
     pub(crate) async fn send(&mut self, payload: &str) -> Result<(), Failure> {
-        self.connection.queue(Opcode::Text, payload.as_bytes())?;
+        self.conversation.queue(Opcode::Text, payload.as_bytes())?;
         self.reception.sent(payload.as_bytes(), Instant::now());
         self.flush().await
     }
@@ -91,7 +78,7 @@ impl Session {
     ) -> Result<(), Failure> {
         // Messages that have already arrived answer something else.
         self.read_what_is_there().await?;
-        self.connection.queue(Opcode::Text, payload.as_bytes())?;
+        self.conversation.queue(Opcode::Text, payload.as_bytes())?;
         let sent = Instant::now();
         self.reception.want(answers.n);
         self.flush().await?;
@@ -122,7 +109,7 @@ impl Session {
                 n_seen = inbox.len();
                 found
             });
-            let message = found.await.map_err(Failure::from)?;
+            let message = found.await?;
             take(&answers.wanted.captures, &Answer::new(&message, None), variables)?;
         }
         Ok(())
@@ -130,50 +117,44 @@ impl Session {
 
     /// Reads for this long. Fails if the server ends the connection meanwhile.
     pub(crate) async fn idle(&mut self, time: Duration) -> Result<(), Failure> {
-        let deadline = tokio::time::Instant::now() + time;
-        match self.read_until(deadline, |_| None::<()>).await {
-            Err(Ended::Over(error)) => Err(error.into()),
-            Ok(()) | Err(Ended::InTime) => Ok(()),
-        }
+        let reading = self
+            .conversation
+            .read_until(&mut self.reception, |_, _| Poll::Pending);
+        timeout(time, reading).await.unwrap_or(Ok(()))?;
+        Ok(())
     }
 
     /// Says Close and reads on until the server does, so that the answers to the last messages are counted.
     pub(crate) async fn close(mut self) {
-        self.connection.start_close(CloseCode::NORMAL, "");
-        let deadline = tokio::time::Instant::now() + CLOSING_TIME;
-        let ended = self.read_until(deadline, |_| None::<()>).await;
-        if matches!(ended, Err(Ended::Over(ReceiveError::Closed { .. }))) {
-            // The server ends the TCP connection first, so that our port is free at once.
-            self.connection.close(CLOSING_TIME).await;
-        }
+        let Self {
+            conversation,
+            reception,
+            ..
+        } = &mut self;
+        conversation
+            .close(reception, Conversation::LONG_CLOSE_TIMEOUT)
+            .await;
     }
 
     async fn next_messages(
         &mut self,
         answers: &Answers,
-        sent: Option<Instant>,
+        mut sent: Option<Instant>,
         variables: &mut Variables,
     ) -> Result<(), Failure> {
         let deadline = self.deadline(answers);
-        let mut sent = sent;
-        let mut outcome = Ok(());
-        for _ in 0..answers.n {
-            let arrival = match self.read_until(deadline, Reception::next).await {
-                Ok(arrival) => arrival,
-                Err(ended) => {
-                    outcome = Err(ended.into());
-                    break;
+        let reading = async {
+            for _ in 0..answers.n {
+                let arrival = self.read_until(deadline, Reception::next).await?;
+                if let Some(sent) = sent.take() {
+                    let time = arrival.at.saturating_duration_since(sent);
+                    self.recorder.record(self.metrics.response_time, time);
                 }
-            };
-            if let Some(sent) = sent.take() {
-                let time = arrival.at.saturating_duration_since(sent);
-                self.recorder.record(self.metrics.response_time, time);
+                answers.wanted.apply(&arrival.body, variables)?;
             }
-            if let Err(error) = answers.wanted.apply(&arrival.body, variables) {
-                outcome = Err(error.into());
-                break;
-            }
-        }
+            Ok::<_, Failure>(())
+        };
+        let outcome = reading.await;
         self.reception.want_no_more();
         outcome
     }
@@ -182,38 +163,16 @@ impl Session {
         tokio::time::Instant::now() + answers.timeout.unwrap_or(self.timeout)
     }
 
-    /// Writes queued bytes, and reads at the same time, because a server may not read until its own messages are read.
+    /// Writes queued bytes.
     async fn flush(&mut self) -> Result<(), Failure> {
-        let flushed = poll_fn(|cx| {
-            if let Poll::Ready(flushed) = self.connection.poll_flush(cx) {
-                return Poll::Ready(flushed.map_err(Failure::from));
-            }
-            loop {
-                match self.poll_read(cx) {
-                    Poll::Ready(Ok(())) => {}
-                    Poll::Ready(Err(error)) => return Poll::Ready(Err(error.into())),
-                    Poll::Pending => break,
-                }
-            }
-            self.connection.poll_flush(cx).map_err(Failure::from)
-        });
-        flushed.await?;
+        self.conversation.flush(&mut self.reception).await?;
         self.recorder.count(self.metrics.websocket.msgs_sent, 1);
         Ok(())
     }
 
     /// Reads without waiting.
     async fn read_what_is_there(&mut self) -> Result<(), Failure> {
-        poll_fn(|cx| {
-            loop {
-                match self.poll_read(cx) {
-                    Poll::Ready(Ok(())) => {}
-                    Poll::Ready(Err(error)) => return Poll::Ready(Err(error.into())),
-                    Poll::Pending => return Poll::Ready(Ok(())),
-                }
-            }
-        })
-        .await
+        Ok(poll_fn(|cx| Poll::Ready(self.read(cx))).await?)
     }
 
     /// Reads until `done` returns a value.
@@ -221,40 +180,22 @@ impl Session {
         &mut self,
         deadline: tokio::time::Instant,
         mut done: impl FnMut(&mut Reception) -> Option<T>,
-    ) -> Result<T, Ended> {
-        let mut timer = pin!(sleep_until(deadline));
-        poll_fn(|cx| {
-            loop {
-                if let Some(result) = done(&mut self.reception) {
-                    return Poll::Ready(Ok(result));
-                }
-                match self.poll_read(cx) {
-                    Poll::Ready(Ok(())) => {}
-                    Poll::Ready(Err(error)) => {
-                        // Messages that arrived together with the end still count.
-                        let last = done(&mut self.reception);
-                        return Poll::Ready(last.ok_or(Ended::Over(error)));
-                    }
-                    Poll::Pending => return timer.as_mut().poll(cx).map(|()| Err(Ended::InTime)),
-                }
-            }
-        })
-        .await
+    ) -> Result<T, Failure> {
+        let look = |_: &mut Context<'_>, it: &mut Reception| done(it).map_or(Poll::Pending, Poll::Ready);
+        let reading = self.conversation.read_until(&mut self.reception, look);
+        let read = timeout_at(deadline, reading).await;
+        Ok(read.map_err(|_| Failure::timeout())??)
     }
 
-    /// Reads once.
-    pub(super) fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ReceiveError>> {
-        let Self {
-            connection,
-            ending,
-            reception,
-            ..
-        } = self;
-        if let Some(ending) = ending {
-            return Poll::Ready(Err(ending.clone()));
+    /// Reads all that has arrived.
+    ///
+    /// # Errors
+    /// The connection is over.
+    pub(super) fn read(&mut self, cx: &mut Context<'_>) -> Result<(), ReceiveError> {
+        match self.conversation.poll_read_all(cx, &mut self.reception) {
+            Poll::Ready(ending) => Err(ending),
+            Poll::Pending => Ok(()),
         }
-        let read = connection.poll_receive(cx, |at, event| reception.take(at, event));
-        read.map_err(|error| ending.insert(error).clone())
     }
 }
 
@@ -278,14 +219,5 @@ impl Wanted {
             return Err(MismatchError::Match);
         }
         take(&self.captures, &answer, variables)
-    }
-}
-
-impl From<Ended> for Failure {
-    fn from(ended: Ended) -> Self {
-        match ended {
-            Ended::InTime => Self::timeout(),
-            Ended::Over(error) => error.into(),
-        }
     }
 }

@@ -108,10 +108,5 @@ impl Sessions {
 
 /// Reads the messages that have arrived.
 fn read_all(sessions: &mut [&mut Session], cx: &mut Context<'_>) -> Result<(), Failure> {
-    for session in sessions {
-        while let Poll::Ready(read) = session.poll_read(cx) {
-            read?;
-        }
-    }
-    Ok(())
+    sessions.iter_mut().try_for_each(|session| Ok(session.read(cx)?))
 }

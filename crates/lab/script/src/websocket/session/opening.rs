@@ -21,12 +21,11 @@ impl Session {
     pub(crate) fn open(host: &Host, network: &Arc<Network>, recorder: Recorder, dial: Dial) -> Rc<Self> {
         let session = Rc::new(Self {
             url: dial.url.clone(),
-            connection: RefCell::default(),
+            conversation: RefCell::default(),
             inbox: RefCell::default(),
             pings: RefCell::default(),
             opened: RefCell::default(),
             ending: RefCell::default(),
-            unanswered: RefCell::default(),
             is_handling: Cell::new(false),
             samples: RefCell::new(Samples::new(&host.program, &recorder, &dial.tags())),
             traffic: Rc::default(),
@@ -35,7 +34,6 @@ impl Session {
             debug: Debug::of(&host.program),
             has_begun: Cell::new(false),
             is_finished: Cell::new(false),
-            patience: RefCell::default(),
             reader: Waiter::default(),
             owner: Waiter::default(),
             sender: Waiter::default(),

@@ -1,13 +1,16 @@
 //! The future that reads a WebSocket in the background while the script does something else.
 
 use std::{
-    future::{Future as _, poll_fn},
+    future::poll_fn,
     rc::Rc,
     task::{Context, Poll, ready},
     time::Instant,
 };
 
-use plimsoll_clients::{dial::Traffic, websocket::ReceiveError};
+use plimsoll_clients::{
+    dial::Traffic,
+    websocket::{Conversation, ReceiveError, Recipient},
+};
 use plimsoll_load::metrics::Recorder;
 use plimsoll_websocket::Event;
 
@@ -28,8 +31,27 @@ impl Drop for Reader {
             session.finish();
         } else {
             session.answer_ending();
-            session.connection.take();
+            session.conversation.take();
         }
+    }
+}
+
+/// Happenings go into the inbox; while that is full, the socket is not read.
+impl Recipient for &Session {
+    fn put(&mut self, at: Instant, event: Event<'_>) {
+        if let Some(debug) = self.debug {
+            debug.received(&self.url, event);
+        }
+        if let Event::Pong(payload) = event
+            && let Some(took) = self.pings.borrow_mut().receive(payload, at)
+        {
+            self.samples.borrow().ponged(took);
+        }
+        self.inbox.borrow_mut().put(at, event);
+    }
+
+    fn is_full(&self) -> bool {
+        self.inbox.borrow().is_full()
     }
 }
 
@@ -57,7 +79,8 @@ impl Reader {
         self.0.has_begun.set(true);
         self.0.samples.replace(samples);
         self.0.count_traffic();
-        self.0.connection.replace(connection);
+        let conversation = connection.map(|it| Conversation::new(it).answering_later());
+        self.0.conversation.replace(conversation);
         self.0.opened.replace(Some(opened));
         self.0.owner.wake();
     }
@@ -70,49 +93,25 @@ impl Reader {
     fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
         let session = &self.0;
         session.reader.register(cx);
-        if session.connection.borrow().is_none() {
+        if session.conversation.borrow().is_none() {
             // It never stood, or the script is done with it.
             return Poll::Ready(());
         }
         if session.ending.borrow().is_none() {
-            let ending = if self.has_no_patience(cx) {
-                ReceiveError::Ended
-            } else {
-                ready!(self.poll_read(cx))
-            };
-            self.lose(ending);
+            let ending = ready!(self.poll_read(cx));
+            self.lose(&ending);
         }
         self.poll_leave(cx)
     }
 
-    /// Whether the server has kept us waiting for too long.
-    fn has_no_patience(&self, cx: &mut Context<'_>) -> bool {
-        let mut patience = self.0.patience.borrow_mut();
-        patience
-            .as_mut()
-            .is_some_and(|patience| patience.as_mut().poll(cx).is_ready())
-    }
-
     /// Reads all that is there and fits; ready when nothing more will come.
     fn poll_read(&self, cx: &mut Context<'_>) -> Poll<ReceiveError> {
-        let session = &self.0;
-        let read = loop {
-            let mut connection = session.connection.borrow_mut();
-            let Some(connection) = connection.as_mut() else {
-                break Poll::Pending;
-            };
-            if session.inbox.borrow().is_full() {
-                // A broken connection shows when it is read again.
-                let _ = connection.poll_flush(cx);
-                break Poll::Pending;
-            }
-            let read = connection.poll_receive_unanswered(cx, |at, event| self.receive(at, event));
-            match read {
-                Poll::Pending => break Poll::Pending,
-                Poll::Ready(Ok(())) => {}
-                Poll::Ready(Err(ending)) => break Poll::Ready(ending),
-            }
-        };
+        let mut session = &*self.0;
+        let mut held = session.conversation.borrow_mut();
+        let read = held
+            .as_mut()
+            .map_or(Poll::Pending, |it| it.poll_read_all(cx, &mut session));
+        drop(held);
         session.sender.wake();
         session.count_traffic();
         if session.has_news() {
@@ -121,33 +120,16 @@ impl Reader {
         read
     }
 
-    fn receive(&self, at: Instant, event: Event<'_>) {
-        let session = &self.0;
-        if let Some(debug) = session.debug {
-            debug.received(&session.url, event);
-        }
-        if let Event::Pong(payload) = event
-            && let Some(took) = session.pings.borrow_mut().receive(payload, at)
-        {
-            session.samples.borrow().ponged(took);
-        }
-        session.inbox.borrow_mut().put(at, event);
-    }
-
     /// Nothing more will come. The server is told at once, if the script has handled all that came before.
-    fn lose(&self, ending: ReceiveError) {
+    fn lose(&self, ending: &ReceiveError) {
         let session = &self.0;
         if session.debug.is_some() && !matches!(ending, ReceiveError::Closed { .. }) {
             Debug::lost(&session.url, &ending.to_string());
         }
-        session.ending.replace(Some(Ending::of(&ending, Instant::now())));
-        session.patience.take();
+        session.ending.replace(Some(Ending::of(ending, Instant::now())));
         if !ending.asks_for_close() {
-            session.connection.take();
-            return;
-        }
-        session.unanswered.replace(Some(ending));
-        if session.inbox.borrow().is_empty() && !session.is_handling.get() {
+            session.conversation.take();
+        } else if session.inbox.borrow().is_empty() && !session.is_handling.get() {
             session.answer_ending();
         }
     }
@@ -155,30 +137,18 @@ impl Reader {
     /// Writes what waits, after the end of what is received; ready when the server has been told of that.
     fn poll_leave(&self, cx: &mut Context<'_>) -> Poll<()> {
         let session = &self.0;
-        let mut held = session.connection.borrow_mut();
-        let flushed = held.as_mut().map(|connection| connection.poll_flush(cx));
-        let is_over = match flushed {
-            Some(Poll::Pending) => {
-                if session.patience.borrow().is_none() {
-                    session.be_patient();
-                }
-                self.has_no_patience(cx)
-            }
-            Some(Poll::Ready(Ok(()))) => {
-                session.patience.take();
-                session.unanswered.borrow().is_none()
-            }
-            Some(Poll::Ready(Err(_))) | None => true,
-        };
-        if is_over {
+        let mut held = session.conversation.borrow_mut();
+        let left = held.as_mut().map_or(Poll::Ready(()), |it| {
+            it.poll_leave(cx, Conversation::LONG_CLOSE_TIMEOUT)
+        });
+        if left.is_ready() {
             *held = None;
         }
         drop(held);
         session.sender.wake();
-        if is_over {
+        if left.is_ready() {
             session.owner.wake();
-            return Poll::Ready(());
         }
-        Poll::Pending
+        left
     }
 }

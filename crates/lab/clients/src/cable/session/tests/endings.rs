@@ -8,7 +8,7 @@ use crate::{
     cable::Ending,
     cause::Cause,
     test_peer::{Got, close},
-    websocket::Connection,
+    websocket::Conversation,
 };
 
 #[tokio::test]
@@ -49,7 +49,7 @@ async fn a_disconnect_without_a_close_is_waited_for_a_second() {
     let started = tokio::time::Instant::now();
     let outcome = scene.reader.read().await;
     assert_eq!(outcome.unwrap_err().cause(), Cause::Disconnected("remote".into()));
-    assert_eq!(started.elapsed().as_secs(), Connection::CLOSE_TIMEOUT.as_secs());
+    assert_eq!(started.elapsed().as_secs(), Conversation::CLOSE_TIMEOUT.as_secs());
 }
 
 #[tokio::test]

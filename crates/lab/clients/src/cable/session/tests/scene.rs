@@ -1,6 +1,6 @@
 //! A scripted server and a session with it, on a real socket.
 
-use std::{future::Future, pin::pin, rc::Rc, time::Duration};
+use std::{future::Future, rc::Rc, time::Duration};
 
 use plimsoll_cable::subprotocol::Dialect;
 use tokio::join;
@@ -70,14 +70,7 @@ impl Scene {
 
     /// Runs `work` together with the reader, like a virtual user.
     pub(super) async fn reading<T>(&mut self, work: impl Future<Output = T>) -> T {
-        let mut work = pin!(work);
-        loop {
-            tokio::select! {
-                biased;
-                done = &mut work => return done,
-                read = self.reader.read() => if read.is_err() { return work.await },
-            }
-        }
+        self.reader.read_during(work).await
     }
 
     /// Reads until `seen`.
