@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { FAULTS } from "./faults/cable.mjs";
+import { FAULTS, FREEDOMS } from "./faults/cable.mjs";
 import { SharedServer } from "./faults/shared.mjs";
 import { PROGRAM, plimsollIn } from "./support/plimsoll.mjs";
 
@@ -61,5 +61,13 @@ describe("a proxy", { concurrency: true }, () => {
       const { verdicts, stdout } = await verdictsOf(await server.run({}), only, "--patience", "20", "--timeout", "60");
       for (const id of only) assert.equal(verdicts[id], "pass", `${id}: ${stdout}`);
     });
+
+    for (const [name, freedom] of Object.entries(FREEDOMS)) {
+      test(`nothing, where a server is free: ${name}`, async () => {
+        const only = freedom.allowedBy.map((id) => `cable/${id}`);
+        const { code, stdout, stderr } = await conform(...(await server.run(freedom)), "--only", only.join(), "--patience", "8");
+        assert.equal(code, 0, `${stdout}\n${stderr}`);
+      });
+    }
   });
 });

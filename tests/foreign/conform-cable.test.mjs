@@ -2,10 +2,12 @@
 // Action Cable itself. The files in `expectations` say what each comes to, and why; a change in either direction fails.
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { WebSocketServer } from "ws";
 import { PROGRAM, plimsoll, plimsollIn, startPlimsollIn } from "./support/plimsoll.mjs";
 import { eventually } from "./support/processes.mjs";
 import { RedisServer } from "./support/redis.mjs";
@@ -110,6 +112,40 @@ describe("the server that was started", () => {
       assert.equal(notes(), `${meanwhile}ended `);
     });
   }
+});
+
+test("a server without the suite's channels is told apart after the first case", async (t) => {
+  // It welcomes everybody, and knows no channel.
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1", handleProtocols: () => "actioncable-v1-json" });
+  t.after(() => {
+    for (const client of server.clients) client.terminate();
+    server.close();
+  });
+  server.on("connection", (client) => {
+    client.send('{"type":"welcome"}');
+    client.on("message", (text) => {
+      const { identifier } = JSON.parse(text);
+      client.send(JSON.stringify({ type: "reject_subscription", identifier }));
+    });
+  });
+  await once(server, "listening");
+  const url = `ws://127.0.0.1:${server.address().port}/cable`;
+  const suite = ["conform", "cable", url, "--only", "cable/subscriptions", "--parallel", "1", "--format", "json"];
+  const check = async (expected, ...flags) => {
+    const { code, stdout, stderr } = await plimsoll(...suite, ...flags);
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, expected);
+    const verdicts = JSON.parse(stdout).outcomes.map(({ verdict }) => verdict);
+    assert.deepEqual(verdicts, ["fail", ...Array(7).fill("skipped")]);
+  };
+  await check(
+    /^error: the server does not have the suite's channels \(--rpc none needs those of conformance\/rails\): it answers .*reject_subscription.*; ended after 1 of 8 cases$/m,
+    "--rpc", "none",
+  );
+  await check(
+    /^error: the server does not ask the suite's application at 127\.0\.0\.1:\d+, so it does not have the suite's channels: it answers/m,
+    "--rpc-listen", "127.0.0.1:0",
+  );
 });
 
 describe("wrong use", () => {

@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
 import WebSocket from "ws";
 import { CATCHING } from "./conform/catching.mjs";
-import { FAULTS, startFaulty } from "./conform/faulty-server.mjs";
+import { FAULTS, FREEDOMS, startFaulty } from "./conform/faulty-server.mjs";
 import { within } from "./support/deadline.mjs";
 import { ENVIRONMENT, PROGRAM, Server, plimsoll, startPlimsoll } from "./support/plimsoll.mjs";
 
@@ -141,6 +141,38 @@ describe("a server with one fault at a time", { concurrency: 4 }, () => {
     const words = JSON.parse(stdout).outcomes.flatMap(({ verdict, closing = "pass" }) => [verdict, closing]);
     assert.deepEqual([...new Set(words)].sort(), ["informational", "pass"]);
   });
+});
+
+test("a parameter that a server leaves out of every answer is one failure", async (t) => {
+  const server = await startFaulty("no-window");
+  t.after(() => server.close());
+  const url = `ws://127.0.0.1:${server.address().port}/`;
+  const { code, stdout } = await plimsoll("conform", "websocket", url, ...FEW, "--only", "13", "--format", "json");
+  assert.equal(code, 3);
+  const { outcomes } = JSON.parse(stdout);
+  const of = (word) => outcomes.filter(({ verdict }) => verdict === word);
+  assert.deepEqual(of("fail").map(({ id }) => id), ["13.3.1"]);
+  assert.deepEqual(of("fail")[0].against, { clause: "RFC 7692 §7", level: "must" });
+  assert.equal(of("skipped").length, 71);
+  const reasons = new Set(of("skipped").map(({ explanation }) => explanation));
+  assert.deepEqual([...reasons], ["could not be run, because of the fault that 13.3.1 reports"]);
+});
+
+/** Cases that this server's freedoms are about: with a freedom it may get a note, and no failure. */
+describe("a server that does otherwise where it may", { concurrency: 4 }, () => {
+  for (const [freedom, what] of Object.entries(FREEDOMS)) {
+    test(`${freedom}: a server that ${what}`, async (t) => {
+      const server = await startFaulty(freedom);
+      t.after(() => server.close());
+      const url = `ws://127.0.0.1:${server.address().port}/`;
+      const { code, stdout, stderr } = await plimsoll(
+        ...["conform", "websocket", url, "--except", "9.3,9.4,9.5,9.6,9.7,9.8,12,13", "--format", "json", "--timeout", "60"],
+      );
+      assert.equal(code, 0, stderr || stdout);
+      const bad = JSON.parse(stdout).outcomes.filter(({ verdict, closing }) => [verdict, closing].includes("fail"));
+      assert.deepEqual(bad, []);
+    });
+  }
 });
 
 async function verdictOf(t, fault, id) {

@@ -142,7 +142,7 @@ test("the cases that were selected run, and their results are in all forms the s
   const listed = await plimsollIn({ cwd: folder }, "conform", "websocket", url, "--only", "1.1", "--list");
   assert.equal(listed.code, 0);
   assert.equal(listed.stdout.trim().split("\n").length, 8);
-  assert.match(listed.stdout, /^1\.1\.1 .* RFC 6455 §/);
+  assert.match(listed.stdout, /^1\.1\.1 +MUST .* RFC 6455 §/);
 });
 
 test("a list needs no target", async () => {
@@ -227,17 +227,43 @@ test("mistakes are said before anything runs", async (t) => {
   await check(["--only", "1.1.1"], /ws:\/\/127\.0\.0\.1:9/, 1);
 });
 
-test("a signal ends the run without results", async (t) => {
+test("a signal ends the run, and what there is is printed", async (t) => {
   let ask;
   const asked = new Promise((resolve) => (ask = resolve));
-  // Nothing comes back.
-  const url = await echoServer(t, () => ask());
-  const child = startPlimsollIn({}, "conform", "websocket", url, "--only", "1.1.2", "--timeout", "600");
-  let talk = "";
-  child.stderr.setEncoding("utf8").on("data", (text) => (talk += text));
+  // From the third case on, nothing comes back.
+  let n_messages = 0;
+  const url = await echoServer(t, (data) => (++n_messages > 2 ? ask() : data));
+  const folder = folderOf(t, {});
+  const flags = ["--only", "1.1", "--parallel", "1", "--timeout", "600", "--format", "json", "--report", "r.xml"];
+  const child = startPlimsollIn({ cwd: folder }, "conform", "websocket", url, ...flags);
+  const said = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"]) child[name].setEncoding("utf8").on("data", (text) => (said[name] += text));
   await asked;
-  child.kill("SIGINT");
+  child.kill("SIGTERM");
   const { code } = await child.exited;
   assert.equal(code, 1);
-  assert.match(talk, /a signal ended the run after 0 of 1 cases, so there are no results/);
+  assert.match(said.stderr, /^error: a signal ended the run after 2 of 8 cases$/m);
+  const verdicts = JSON.parse(said.stdout).outcomes.map(({ verdict }) => verdict);
+  assert.deepEqual(verdicts, ["pass", "pass", ...Array(6).fill("skipped")]);
+  assert.match(readFileSync(join(folder, "r.xml"), "utf8"), /the run was ended before this case/);
+});
+
+test("a server that speaks first is told apart in one line", async (t) => {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  server.on("connection", (client) => {
+    client.on("error", () => {});
+    client.send("Welcome!");
+    client.on("message", (data, isBinary) => client.send(data, { binary: isBinary }));
+  });
+  await once(server, "listening");
+  t.after(() => {
+    for (const client of server.clients) client.terminate();
+    server.close();
+  });
+  const url = `ws://127.0.0.1:${server.address().port}`;
+  const { code, stdout, stderr } = await plimsollIn({}, "conform", "websocket", url, "--parallel", "1", "--format", "json");
+  assert.equal(code, 1, stderr);
+  assert.match(stderr, /^error: the server sends text of 8 bytes "Welcome!" before anything was sent to it; .*; ended after 1 of \d+ cases$/m);
+  const verdicts = JSON.parse(stdout).outcomes.map(({ verdict }) => verdict);
+  assert.deepEqual([verdicts[0], ...new Set(verdicts.slice(1))], ["fail", "skipped"]);
 });

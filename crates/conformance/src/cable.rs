@@ -6,6 +6,7 @@
 
 mod application;
 mod broadcast;
+mod channels;
 mod client;
 mod fidelity;
 mod handshake;
@@ -17,7 +18,7 @@ mod stop;
 mod words;
 
 use std::{
-    cell::OnceCell,
+    cell::{Cell, OnceCell},
     io,
     net::{SocketAddr, TcpListener},
     sync::Arc,
@@ -125,6 +126,10 @@ pub enum StartError {
 pub struct Cable {
     options: Options,
     ready: OnceCell<Ready>,
+    /// Whether the first failure has led to a look at the server's channels.
+    is_looked_at: Cell<bool>,
+    /// Why the server is not one for this suite.
+    hopeless: OnceCell<String>,
 }
 
 /// The parts that [`prepare`](Suite::prepare) starts. They end with the suite; before that, [`finish`](Suite::finish)
@@ -133,7 +138,7 @@ pub struct Cable {
 struct Ready {
     target: Server,
     /// Serves for as long as the suite lives.
-    _application: Option<Application>,
+    application: Option<Application>,
     broadcaster: Arc<Broadcaster>,
     process: Option<Mutex<Process>>,
 }
@@ -144,6 +149,19 @@ impl Cable {
         Self {
             options,
             ready: OnceCell::new(),
+            is_looked_at: Cell::new(false),
+            hopeless: OnceCell::new(),
+        }
+    }
+
+    /// After the first failure: notes what the server has said, and looks once whether it has the suite's channels.
+    async fn look(&self, stage: &Stage<'_>) {
+        stage.note_output().await;
+        if !self.is_looked_at.replace(true)
+            && let Some(why) = channels::missing(stage).await
+        {
+            // Nothing else sets it.
+            let _ = self.hopeless.set(why);
         }
     }
 }
@@ -181,7 +199,7 @@ impl Ready {
         };
         Ok(Self {
             target,
-            _application: application,
+            application,
             broadcaster,
             process,
         })
@@ -250,11 +268,15 @@ impl Suite for Cable {
             Err(stop) => {
                 let judgement = stop.judgement();
                 if judgement.verdict == Verdict::Fail {
-                    stage.note_output().await;
+                    self.look(&stage).await;
                 }
                 judgement
             }
         }
+    }
+
+    fn hopeless(&self) -> Option<String> {
+        self.hopeless.get().cloned()
     }
 }
 

@@ -4,6 +4,8 @@ use std::{borrow::Cow, cmp::Ordering, fmt};
 
 use serde::{Deserialize, Serialize};
 
+use crate::Clause;
+
 /// One thing to find out of a target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Case {
@@ -11,8 +13,9 @@ pub struct Case {
     pub id: CaseId,
     /// What is done and what has to come of it, in a few words.
     pub title: Cow<'static, str>,
-    /// Where that is demanded: `RFC 6455 §5.5.1`, `AnyT streams/single`, `rails/rails#44652`.
-    pub clause: Cow<'static, str>,
+    /// Where that is demanded, and how binding it is.
+    #[serde(flatten)]
+    pub clause: Clause,
 }
 
 /// The name of a case: numbers of a family of cases with dots (`1.1.1`), or words with slashes

@@ -9,6 +9,7 @@
 mod address;
 pub mod cable;
 mod case;
+mod clause;
 mod expectation;
 mod outcome;
 mod pattern;
@@ -24,11 +25,12 @@ mod wire;
 pub use self::{
     address::DialError,
     case::{Case, CaseId},
+    clause::{Clause, Level},
     expectation::{Change, Comparison, Expectation, Expectations, Mistake, Mistakes, Verdicts},
-    outcome::{Judgement, Outcome},
+    outcome::{Judgement, Outcome, Score},
     pattern::Pattern,
     results::{Counts, Family, ReadError, Results, Target, VERSION, matrix},
-    run::{Suite, judge, run},
+    run::{Ended, Ran, Suite, judge, run},
     selection::{NoSuchCase, Selection},
     server::{Server, UrlError},
     verdict::Verdict,

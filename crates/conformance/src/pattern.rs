@@ -84,6 +84,7 @@ fn has_word(text: &str, word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Clause;
 
     #[test]
     fn stars_stand_for_any_text() {
@@ -114,7 +115,7 @@ mod tests {
         let case = Case {
             id: CaseId::new("cable/streams/single"),
             title: "Receives what is Broadcast".into(),
-            clause: "AnyT".into(),
+            clause: Clause::must("AnyT"),
         };
         for (pattern, expected) in [
             ("cable/streams", true),

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::SystemTime};
 use plimsoll_report::rfc3339_secs;
 use serde::{Deserialize, Serialize};
 
-use crate::{Outcome, Verdict};
+use crate::{Level, Outcome, Verdict};
 
 mod counts;
 mod html;
@@ -108,6 +108,21 @@ impl Results {
     /// The number of outcomes with each verdict.
     pub fn counts(&self) -> Counts {
         Counts::of(&self.outcomes)
+    }
+
+    /// The number of cases of a level that passed, and of those that were judged: neither skipped nor unimplemented, and
+    /// not merely informational.
+    pub fn passed(&self, level: Level) -> (usize, usize) {
+        let of_level = self
+            .outcomes
+            .iter()
+            .filter(|outcome| outcome.case.clause.level == level);
+        let counts = Counts::of(of_level);
+        let n_passed = counts.n(Verdict::Pass);
+        (
+            n_passed,
+            n_passed + counts.n(Verdict::NonStrict) + counts.n(Verdict::Fail),
+        )
     }
 
     /// Whether a case has failed, or its connection ended against the specification.

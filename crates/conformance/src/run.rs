@@ -1,11 +1,11 @@
 //! Runs the cases of a suite: independent cases concurrently, and each with a deadline.
 
-use std::{future::Future, time::Duration};
+use std::{collections::HashMap, future::Future, time::Duration};
 
 use futures_util::stream::{self, StreamExt as _};
 use tokio::time::{Instant, timeout};
 
-use crate::{Case, CaseId, Judgement, Outcome, WireLog};
+use crate::{Case, CaseId, Judgement, Outcome, Verdict, WireLog};
 
 /// Cases, and how to run them against a target that the suite knows.
 pub trait Suite {
@@ -46,23 +46,59 @@ pub trait Suite {
         usual
     }
 
+    /// Why no case can show anything about this target, if a case that failed has found that out: the target is not what
+    /// the suite is for. It is asked after each case; the run then ends.
+    fn hopeless(&self) -> Option<String> {
+        None
+    }
+
     /// Runs one case of [`cases`](Self::cases). It is dropped at its deadline; the entries in `wire` remain.
     fn run(&self, case: &CaseId, wire: &mut WireLog) -> impl Future<Output = Judgement>;
 }
 
-/// Runs `cases` of a suite and returns their outcomes in the same order.
+/// The result of a run.
+#[derive(Debug)]
+pub struct Ran {
+    /// The outcomes in the order of the cases. Cases that the run did not come to are skipped.
+    pub outcomes: Vec<Outcome>,
+    /// Why the run ended before its last case; `None` for a whole run.
+    pub ended: Option<Ended>,
+}
+
+/// Why a run ended before its last case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The caller has stopped it.
+    Stopped,
+    /// The target is not what the suite is for; the text says why.
+    Hopeless(String),
+}
+
+impl Ended {
+    /// The reason in the outcomes of the cases that did not run.
+    fn reason(&self) -> &str {
+        match self {
+            Self::Stopped => "the run was ended before this case",
+            Self::Hopeless(why) => why,
+        }
+    }
+}
+
+/// Runs `cases` of a suite, until `stop` says that it is enough.
 ///
 /// Up to `parallel` (at least 1) independent cases run at a time, on the caller's task. `on_progress` hears of every
-/// outcome as soon as it is there. To end early, drop the future.
+/// outcome as soon as it is there. A fault that keeps many cases from being run is one failure; the other cases are
+/// skipped.
 pub async fn run<S: Suite>(
     suite: &S,
     cases: Vec<Case>,
     parallel: usize,
     usual_deadline: Duration,
+    stop: impl Future<Output = ()>,
     mut on_progress: impl FnMut(&Outcome),
-) -> Vec<Outcome> {
-    let n_cases = cases.len();
-    let numbered = cases.into_iter().enumerate();
+) -> Ran {
+    let mut slots: Vec<_> = cases.iter().map(|_| None).collect();
+    let numbered = cases.iter().cloned().enumerate();
     let (independent, alone): (Vec<_>, Vec<_>) =
         numbered.partition(|(_, case)| suite.is_independent(&case.id));
     let judged = |(at, case): (usize, Case)| async move {
@@ -73,17 +109,60 @@ pub async fn run<S: Suite>(
         .map(judged)
         .buffer_unordered(parallel.max(1));
     let one_by_one = stream::iter(alone).then(judged);
-    let mut outcomes = std::pin::pin!(together.chain(one_by_one));
-    let mut finished = Vec::with_capacity(n_cases);
-    while let Some((at, outcome)) = outcomes.next().await {
+    let mut finished = std::pin::pin!(together.chain(one_by_one));
+    let mut stop = std::pin::pin!(stop);
+    let ended = loop {
+        let next = tokio::select! {
+            biased;
+            () = &mut stop => break Some(Ended::Stopped),
+            next = finished.next() => next,
+        };
+        let Some((at, outcome)) = next else {
+            break None;
+        };
         on_progress(&outcome);
-        finished.push((at, outcome));
+        slots[at] = Some(outcome);
+        if let Some(why) = suite.hopeless() {
+            break Some(Ended::Hopeless(why));
+        }
+    };
+    // A fault of the last case does not end anything early.
+    let ended =
+        ended.filter(|ended| matches!(ended, Ended::Hopeless(_)) || slots.iter().any(Option::is_none));
+    let reason = ended.as_ref().map_or("", Ended::reason);
+    Ran {
+        outcomes: whole(slots, &cases, reason),
+        ended,
     }
-    finished.sort_by_key(|(at, _)| *at);
-    finished.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
-/// Runs one case. When it has no judgement at its deadline, it has failed.
+/// The outcomes of all cases: those that did not run are skipped for this reason, and so are repetitions of one fault.
+pub(crate) fn whole(slots: Vec<Option<Outcome>>, cases: &[Case], reason: &str) -> Vec<Outcome> {
+    let mut outcomes: Vec<_> = slots
+        .into_iter()
+        .zip(cases)
+        .map(|(outcome, case)| outcome.unwrap_or_else(|| Outcome::skipped(case.clone(), reason)))
+        .collect();
+    let mut first_with = HashMap::new();
+    for outcome in &mut outcomes {
+        let Some(cause) = outcome.cause.take().filter(|_| outcome.worst() == Verdict::Fail) else {
+            continue;
+        };
+        let id = outcome.case.id.clone();
+        let first = first_with.entry(cause).or_insert_with(|| id.clone());
+        if *first != id {
+            let reason = format!("could not be run, because of the fault that {first} reports");
+            *outcome = Outcome {
+                seconds: outcome.seconds,
+                ..Outcome::skipped(outcome.case.clone(), reason)
+            };
+        }
+    }
+    outcomes
+}
+
+/// Runs one case. When it has no judgement at its deadline, it has failed. The verdict is no worse than the level of the
+/// clause allows.
 pub async fn judge<S: Suite>(suite: &S, case: Case, deadline: Duration) -> Outcome {
     let began = Instant::now();
     let mut wire = WireLog::begin();
@@ -95,11 +174,22 @@ pub async fn judge<S: Suite>(suite: &S, case: Case, deadline: Duration) -> Outco
             deadline.as_secs_f64()
         ))
     });
+    let Judgement {
+        verdict,
+        closing,
+        explanation,
+        against,
+        score,
+        cause,
+    } = judgement.within(case.clause.level);
     Outcome {
         case,
-        verdict: judgement.verdict,
-        closing: judgement.closing,
-        explanation: judgement.explanation,
+        verdict,
+        closing,
+        explanation,
+        against,
+        score,
+        cause,
         seconds: began.elapsed().as_secs_f64(),
         wire,
     }

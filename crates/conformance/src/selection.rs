@@ -89,6 +89,7 @@ fn names(id: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Clause;
 
     fn check(only: &[&str], except: &[&str], expected: Result<&[&str], &str>) {
         check_of(&["1.1", "1.2", "2.1", "10.1"], only, except, expected);
@@ -103,7 +104,7 @@ mod tests {
         let case = |id: &&'static str| Case {
             id: CaseId::new(*id),
             title: "does what h.2.1 does".into(),
-            clause: "clause".into(),
+            clause: Clause::must("clause"),
         };
         let found = selection.of(ids.iter().map(case).collect());
         let found = found

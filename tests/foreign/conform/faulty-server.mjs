@@ -11,6 +11,22 @@ const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 const TAIL = Buffer.from([0, 0, 0xff, 0xff]);
 const [CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG] = [0, 1, 2, 8, 9, 10];
 
+/** What a right server may do otherwise, each with what it does: no case may call it a failure. */
+export const FREEDOMS = {
+  "understands-8": "opens a WebSocket for version 8, too",
+  "refuses-early-data": "refuses a client that does not wait for the answer",
+  "takes-long-lengths": "takes lengths in more bytes than they need",
+  "takes-fragmented-control": "takes fragmented control frames",
+  "last-pong": "answers the last of several pings only",
+  "late-pongs": "answers pings behind the message that they interrupt",
+  "skips-lines": "leaves out a line with a space before the first field",
+  "replaces-zeros": "replaces zero bytes in fields by spaces",
+  "takes-transfer-encoding": "lets Transfer-Encoding win over Content-Length",
+  "takes-any-length-of-key": "does not decode keys",
+  "keeps-limit": "closes with 1009 on messages of more than 32 KiB",
+  "other-code": "answers every Close with 1001",
+};
+
 /** The faults, each with what is wrong. */
 export const FAULTS = {
   "masked-frames": "masks what it sends",
@@ -41,13 +57,14 @@ export const FAULTS = {
   "loses-one": "loses one message in a thousand",
   "reorders": "swaps two messages that come together",
   "wrong-kind": "sends everything as text",
-  "any-version": "opens a WebSocket for version 8",
-  "no-version-list": "refuses version 8 without its own",
+  "any-version": "opens a WebSocket for any version",
+  "no-version-list": "refuses other versions without its own",
   "any-key": "opens a WebSocket for a short key",
   "chooses-protocol": "chooses a sub-protocol that was not offered",
   "bad-offer": "accepts an offer with an unknown parameter",
   "keeps-escapes": "takes a value in quotes with its escapes",
   "body-is-frames": "takes the body of a request for frames",
+  "no-window": "accepts a limit of its window and does not say so",
   "leaves-tcp-open": "does not end TCP after both have said Close",
 };
 
@@ -97,6 +114,7 @@ class Peer {
         this.#take(frame);
       }
       this.#flushHeld();
+      if (this.#has("last-pong")) for (const answer of this.#pongs.splice(0)) this.#send(PONG, answer);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       this.#fail(error.code);
@@ -108,8 +126,11 @@ class Peer {
     while (this.#bytes.subarray(0, 2).equals(Buffer.from("\r\n"))) this.#bytes = this.#bytes.subarray(2);
     const end = this.#bytes.indexOf("\r\n\r\n");
     if (end < 0) return false;
-    const [line, ...lines] = this.#bytes.subarray(0, end).toString("latin1").split("\r\n");
+    const head = this.#bytes.subarray(0, end).toString("latin1");
+    const [line, ...lines] = (this.#has("replaces-zeros") ? head.replaceAll("\0", " ") : head).split("\r\n");
+    while (this.#has("skips-lines") && lines[0]?.startsWith(" ")) lines.shift();
     this.#bytes = this.#bytes.subarray(end + 4);
+    if (this.#has("refuses-early-data") && this.#bytes.length > 0) return this.#refuse(400);
     const fields = {};
     for (const field of lines) {
       const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\0\r\n]*?)[ \t]*$/.exec(field);
@@ -123,13 +144,26 @@ class Peer {
     if (method !== "GET" || version !== "HTTP/1.1" || !target || more.length > 0) return this.#refuse(400);
     if (!/^[^\s,/@]+$/.test(one("host"))) return this.#refuse(400);
     if (!has("upgrade", "websocket") || !has("connection", "upgrade")) return this.#refuse(426, "Upgrade: websocket");
+    if (this.#has("takes-transfer-encoding") && fields["transfer-encoding"]) {
+      // Only an empty body is read; another one is refused.
+      const empty = Buffer.from("0\r\n\r\n");
+      if (this.#bytes.equals(empty)) {
+        this.#bytes = Buffer.alloc(0);
+        delete fields["transfer-encoding"];
+        delete fields["content-length"];
+      }
+    }
     const hasBody = fields["transfer-encoding"] || (fields["content-length"] ?? []).some((length) => length !== "0");
     if (hasBody && !this.#has("body-is-frames")) return this.#refuse(400);
-    if (one("sec-websocket-version") !== "13" && !this.#has("any-version")) {
-      return this.#refuse(426, this.#has("no-version-list") ? undefined : "Sec-WebSocket-Version: 13");
+    const version = one("sec-websocket-version");
+    const isKnown = version === "13" || (version === "8" && this.#has("understands-8"));
+    if (!isKnown && !this.#has("any-version")) {
+      const versions = this.#has("understands-8") ? "13, 8" : "13";
+      return this.#refuse(426, this.#has("no-version-list") ? undefined : `Sec-WebSocket-Version: ${versions}`);
     }
     const key = one("sec-websocket-key");
-    if (!/^[A-Za-z0-9+/]{22}==$/.test(key) && !this.#has("any-key")) return this.#refuse(400);
+    const isAnyLength = this.#has("takes-any-length-of-key") && /^([A-Za-z0-9+/]{4})+$|^([A-Za-z0-9+/]{4})*[A-Za-z0-9+/]{2,3}={1,2}$/.test(key);
+    if (!/^[A-Za-z0-9+/]{22}==$/.test(key) && !isAnyLength && !this.#has("any-key")) return this.#refuse(400);
     const accept = createHash("sha1").update((this.#has("wrong-accept") ? "x" : "") + key + GUID).digest("base64");
     const answer = ["HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade", `Sec-WebSocket-Accept: ${accept}`];
     this.#terms = this.#agree((fields["sec-websocket-extensions"] ?? []).join(", "));
@@ -186,7 +220,7 @@ class Peer {
     }
     if (!terms.keepsOwn) terms.text += "; server_no_context_takeover";
     if (!terms.keepsTheirs) terms.text += "; client_no_context_takeover";
-    if (seen.has("server_max_window_bits")) terms.text += `; server_max_window_bits=${terms.bits}`;
+    if (seen.has("server_max_window_bits") && !this.#has("no-window")) terms.text += `; server_max_window_bits=${terms.bits}`;
     return terms;
   }
 
@@ -198,11 +232,12 @@ class Peer {
     const isControl = frame.opcode >= 8;
     const allowedRsv = this.#terms && (frame.opcode === TEXT || frame.opcode === BINARY) ? 4 : 0;
     if (frame.rsv & ~allowedRsv && !this.#has("accepts-rsv")) throw new Failure(1002);
-    const isKnown = frame.opcode <= BINARY || (frame.opcode >= CLOSE && frame.opcode <= PONG);
-    if (!isKnown && !this.#has("accepts-reserved-opcodes")) throw new Failure(1002);
+    const isDefined = frame.opcode <= BINARY || (frame.opcode >= CLOSE && frame.opcode <= PONG);
+    if (!isDefined && !this.#has("accepts-reserved-opcodes")) throw new Failure(1002);
     const isMasked = second >= 0x80;
     if (!isMasked && !this.#has("accepts-unmasked")) throw new Failure(1002);
-    if (isControl && !frame.fin && !this.#has("fragmented-control")) throw new Failure(1002);
+    const takesFragments = this.#has("fragmented-control") || this.#has("takes-fragmented-control");
+    if (isControl && !frame.fin && !takesFragments) throw new Failure(1002);
     let length = second & 127;
     if (isControl && length > 125 && !this.#has("long-control")) throw new Failure(1002);
     const short = length;
@@ -215,7 +250,7 @@ class Peer {
       if (length > 1 << 25) throw new Failure(1009);
     }
     const isTooLong = (short === 126 && length < 126) || (short === 127 && length < 65_536 && !this.#has("truncated-length"));
-    if (isTooLong && !this.#has("accepts-long-lengths")) throw new Failure(1002);
+    if (isTooLong && !this.#has("accepts-long-lengths") && !this.#has("takes-long-lengths")) throw new Failure(1002);
     if (bytes.length < at + length) {
       this.#checkEarly(frame, bytes, at, isMasked);
       return null;
@@ -248,7 +283,8 @@ class Peer {
     if (opcode === PONG) return;
     if (opcode === PING) {
       const answer = this.#has("other-pong") ? Buffer.from("pong") : payload;
-      if (this.#has("late-pong") && this.#message) return this.#pongs.push(answer);
+      if ((this.#has("late-pong") || this.#has("late-pongs")) && this.#message) return this.#pongs.push(answer);
+      if (this.#has("last-pong")) return (this.#pongs = [answer]);
       return this.#send(PONG, answer.subarray(0, 125));
     }
     if (opcode === CONTINUATION && !this.#message) {
@@ -266,6 +302,7 @@ class Peer {
     if (!fin) return;
     this.#message = null;
     const whole = Buffer.concat(message.parts);
+    if (this.#has("keeps-limit") && whole.length > 32_768) throw new Failure(1009);
     const bytes = message.rsv & 4 && this.#terms ? this.#inflate(whole) : whole;
     if (message.opcode === TEXT) this.#checkText(bytes, false);
     this.#echo(message.opcode, bytes);
@@ -274,12 +311,13 @@ class Peer {
 
   #takeClose(payload) {
     if (payload.length === 1) throw new Failure(1002);
-    const code = payload.length >= 2 ? payload.readUInt16BE(0) : null;
-    if (code !== null && isBadCode(code) && !this.#has("echoes-bad-codes")) throw new Failure(1002);
+    const said = payload.length >= 2 ? payload.readUInt16BE(0) : null;
+    if (said !== null && isBadCode(said) && !this.#has("echoes-bad-codes")) throw new Failure(1002);
     this.#checkText(payload.subarray(2), false);
     if (this.#isClosed) return;
     this.#flushHeld();
-    if (!this.#has("no-close")) this.#send(CLOSE, payload.subarray(0, 2));
+    const code = this.#has("other-code") ? Buffer.from([0x03, 0xe9]) : payload.subarray(0, 2);
+    if (!this.#has("no-close")) this.#send(CLOSE, code);
     this.#isClosed = true;
     if (!this.#has("leaves-tcp-open") && !this.#has("talks-after-close")) this.#socket.end();
     if (this.#has("talks-after-close")) setImmediate(() => this.#socket.end());
@@ -366,7 +404,7 @@ function unmask(bytes, key) {
   for (let at = 0; at < bytes.length; at++) bytes[at] ^= key[at & 3];
 }
 
-/** Starts the server with a fault, or none; resolves to it. */
+/** Starts the server with a fault or a freedom, or none; resolves to it. */
 export function startFaulty(fault) {
   const server = net.createServer({ allowHalfOpen: false }, (socket) => new Peer(socket, fault));
   return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));

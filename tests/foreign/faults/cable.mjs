@@ -98,6 +98,7 @@ export const FAULTS = {
   },
   "a ping left out": {
     ...lose((text, notes) => isPing(text) && (notes.pings = (notes.pings ?? 0) + 1) === 2),
+    verdict: "non-strict",
     caughtBy: ["connection/ping-interval"],
   },
   "wrong reconnect flag": {
@@ -155,10 +156,12 @@ export const FAULTS = {
   },
   "numbers rounded": {
     ...change(isData, (text) => withPayload(text, JSON.stringify(JSON.parse(payloadOf(text))))),
+    verdict: "informational",
     caughtBy: ["fidelity/numbers", "fidelity/transmitted"],
   },
   "keys in another order": {
     ...change(isData, (text) => withPayload(text, JSON.stringify(sorted(JSON.parse(payloadOf(text)))))),
+    verdict: "informational",
     caughtBy: ["fidelity/key-order"],
   },
   "HTML made harmless": {
@@ -250,5 +253,21 @@ export const FAULTS = {
   "headers are lost": {
     handshake: ({ path, headers: { "x-api-token": token, ...headers } }) => ({ path, headers }),
     caughtBy: ["connection/header"],
+  },
+};
+
+/** Whether a command has no identifier. */
+const isNameless = (text) => !(JSON.parse(text).identifier ?? false);
+
+/** What a right server may do otherwise, with the cases that must not call it a failure. */
+export const FREEDOMS = {
+  "a command without identifier is rejected": {
+    toServer: (text, { pass, toClient }) =>
+      isNameless(text) ? toClient('{"type":"reject_subscription","identifier":null}') : pass(text),
+    allowedBy: ["faults/no-identifier"],
+  },
+  "a command without identifier ends the connection": {
+    toServer: (text, { pass, close }) => (isNameless(text) ? close(1003, "no identifier") : pass(text)),
+    allowedBy: ["faults/no-identifier", "faults/identifier-not-json"],
   },
 };

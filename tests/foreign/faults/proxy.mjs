@@ -92,8 +92,8 @@ function join({ below, above, socket, fault, shared }) {
   const down = fault.toClient ?? pass;
   const up = fault.toServer ?? pass;
   above.on("message", (data) => down(data.toString(), { pass: toClient, notes, cut }));
-  below.on("message", (data) => up(data.toString(), { pass: toServer, toClient, notes, cut }));
   const close = (code, reason) => below.close(...(code === 1005 || code === 1006 ? [] : [code, reason]));
+  below.on("message", (data) => up(data.toString(), { pass: toServer, toClient, notes, cut, close }));
   above.on("close", (code, reason) => (fault.closed ? fault.closed({ cut }) : close(code, reason)));
   below.on("close", () => above.close());
   below.on("error", () => above.terminate());

@@ -1,7 +1,7 @@
 //! What the tests need from outside the Rust toolchain, installed only where it is missing.
 //!
 //! Debian packages bring Node.js, a browser, Redis, Prometheus, systemd's checks, openssl for certificates, a real Action
-//! Cable and gRPC for Ruby, npm packages the foreign clients and what the Node.js example needs.
+//! Cable and gRPC for Ruby, WebSockets for Python, npm packages the foreign clients and what the Node.js example needs.
 
 use std::{fs, io};
 
@@ -21,7 +21,7 @@ const MIN_GO_MINOR: u32 = 25;
 const INSTALLED_LOCK: &str = "node_modules/.installed-lock.json";
 
 /// What tests start.
-const NEEDS: [Need; 11] = [
+const NEEDS: [Need; 12] = [
     Need {
         probes: &[&["node", "--version"]],
         packages: &["nodejs"],
@@ -69,6 +69,14 @@ const NEEDS: [Need; 11] = [
     Need {
         probes: &[&["python3", "--version"]],
         packages: &["python3"],
+    },
+    Need {
+        // Another Python may come before Debian's, whose packages are its own.
+        probes: &[
+            &["python3", "-c", "import websockets, aiohttp"],
+            &["/usr/bin/python3", "-c", "import websockets, aiohttp"],
+        ],
+        packages: &["python3", "python3-websockets", "python3-aiohttp"],
     },
 ];
 

@@ -10,7 +10,14 @@ mod grpc;
 mod http;
 mod request;
 
-use std::{io, net::SocketAddr, sync::Arc};
+use std::{
+    io,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use tokio::{net::TcpListener, task::JoinHandle};
 
@@ -40,6 +47,7 @@ pub enum Rpc {
 pub(super) struct Application {
     address: SocketAddr,
     rpc: Rpc,
+    calls: Arc<Calls>,
     serving: JoinHandle<()>,
 }
 
@@ -55,13 +63,14 @@ impl Application {
         let listener = TcpListener::bind(listen).await?;
         let address = listener.local_addr()?;
         let calls = Arc::new(calls);
+        let served = Arc::clone(&calls);
         let serving = tokio::spawn(async move {
             loop {
                 // An error of a single connection, or of too many open files: the caller sees that it is not served.
                 let Ok((socket, _)) = listener.accept().await else {
                     continue;
                 };
-                let calls = Arc::clone(&calls);
+                let calls = Arc::clone(&served);
                 match rpc {
                     Rpc::Grpc => tokio::spawn(grpc::serve(socket, calls)),
                     Rpc::Http | Rpc::None => tokio::spawn(http::serve(socket, calls)),
@@ -71,8 +80,14 @@ impl Application {
         Ok(Some(Self {
             address,
             rpc,
+            calls,
             serving,
         }))
+    }
+
+    /// The number of commands that the server has asked about.
+    pub(super) fn n_commands(&self) -> u64 {
+        self.calls.n_commands.load(Ordering::Relaxed)
     }
 
     /// The value of the server's `--rpc_host`.
@@ -94,11 +109,15 @@ impl Drop for Application {
 #[derive(Debug)]
 pub(super) struct Calls {
     broadcaster: Arc<Broadcaster>,
+    n_commands: AtomicU64,
 }
 
 impl Calls {
     pub(super) fn new(broadcaster: Arc<Broadcaster>) -> Self {
-        Self { broadcaster }
+        Self {
+            broadcaster,
+            n_commands: AtomicU64::new(0),
+        }
     }
 
     /// Accepts all clients except those that a scenario wants to be refused. An unnamed client is known by its
@@ -135,6 +154,7 @@ impl Calls {
     }
 
     async fn command(&self, sid: &str, message: CommandMessage) -> CommandResponse {
+        self.n_commands.fetch_add(1, Ordering::Relaxed);
         let effects = channel::carry_out(sid, &message).await;
         for body in &effects.broadcasts {
             self.broadcast(body).await;

@@ -21,7 +21,10 @@ pub(super) enum Fidelity {
     Exact,
     /// Other escapes or spaces, the same meaning to every reader.
     Rewritten,
-    /// The payload changed: another value, number, or order of keys. The text names the difference and its place.
+    /// Another order of keys, or another number that is as near as floating-point numbers can be: RFC 8259 lets readers do
+    /// both (§4, §6). The text names the difference and its place.
+    Allowed(String),
+    /// The payload changed: another value. The text names the difference and its place.
     Changed(String),
 }
 
@@ -36,9 +39,12 @@ pub(super) fn compare(sent: &str, came: &str) -> Fidelity {
     ) else {
         return Fidelity::Changed(format!("sent {}, got {}", excerpt(sent), excerpt(came)));
     };
-    match difference(sent.get(), came.get(), &mut Vec::new()) {
-        None => Fidelity::Rewritten,
-        Some(difference) => Fidelity::Changed(difference),
+    let mut found = Differences::default();
+    found.look(sent.get(), came.get(), &mut Vec::new());
+    match (found.changed, found.allowed) {
+        (Some(difference), _) => Fidelity::Changed(difference),
+        (None, Some(difference)) => Fidelity::Allowed(difference),
+        (None, None) => Fidelity::Rewritten,
     }
 }
 
@@ -59,51 +65,96 @@ enum Level<'a> {
     Word(&'a str),
 }
 
-/// The first difference and its place; `None` when both mean the same.
-fn difference(sent: &str, came: &str, path: &mut Vec<String>) -> Option<String> {
-    let told = |path: &[String], sent: &str, came: &str| {
-        let place = match path {
-            [] => String::new(),
-            path => format!(" at {}", path.join("")),
-        };
-        Some(format!("sent {}{place}, got {}", excerpt(sent), excerpt(came)))
-    };
-    if path.len() > MOST_LEVELS {
-        return told(path, sent, came);
-    }
-    let parts: Vec<_> = match (level(sent), level(came)) {
-        (Level::Text(sent), Level::Text(came)) if sent == came => return None,
-        (Level::Word(sent), Level::Word(came)) if sent == came || is_same_number(sent, came) => return None,
-        (Level::Array(s), Level::Array(c)) if s.len() == c.len() => {
-            let items = s.into_iter().zip(c).enumerate();
-            items
-                .map(|(n, (sent, came))| (format!("[{n}]"), sent, came))
-                .collect()
-        }
-        (Level::Object(s), Level::Object(c))
-            if s.iter().map(|(name, _)| name).eq(c.iter().map(|(name, _)| name)) =>
-        {
-            let fields = s.into_iter().zip(c);
-            fields
-                .map(|((name, sent), (_, came))| (format!(".{name}"), sent, came))
-                .collect()
-        }
-        _ => return told(path, sent, came),
-    };
-    parts.into_iter().find_map(|(step, sent, came)| {
-        path.push(step);
-        let found = difference(sent.get(), came.get(), path);
-        path.pop();
-        found
-    })
+/// The first difference of each kind.
+#[derive(Default)]
+struct Differences {
+    allowed: Option<String>,
+    changed: Option<String>,
 }
+
+impl Differences {
+    /// Compares two values at a place, and what is in them.
+    fn look(&mut self, sent: &str, came: &str, path: &mut Vec<String>) {
+        if path.len() > MOST_LEVELS {
+            return self.change(sent, came, path);
+        }
+        match (level(sent), level(came)) {
+            (Level::Text(s), Level::Text(c)) if s == c => {}
+            (Level::Word(s), Level::Word(c)) if s == c || is_same_number(s, c) => {}
+            (Level::Word(s), Level::Word(c)) if is_rounded(s, c) => {
+                self.allowed.get_or_insert_with(|| told(sent, came, path));
+            }
+            (Level::Array(s), Level::Array(c)) if s.len() == c.len() => {
+                for (n, (sent, came)) in s.into_iter().zip(c).enumerate() {
+                    self.step(format!("[{n}]"), sent, came, path);
+                }
+            }
+            (Level::Object(s), Level::Object(c)) => match in_order(&s, c) {
+                None => self.change(sent, came, path),
+                Some((fields, is_moved)) => {
+                    if is_moved {
+                        self.allowed.get_or_insert_with(|| told(sent, came, path));
+                    }
+                    for ((name, sent), came) in s.iter().zip(fields) {
+                        self.step(format!(".{name}"), sent, came, path);
+                    }
+                }
+            },
+            _ => self.change(sent, came, path),
+        }
+    }
+
+    fn step(&mut self, step: String, sent: &RawValue, came: &RawValue, path: &mut Vec<String>) {
+        path.push(step);
+        self.look(sent.get(), came.get(), path);
+        path.pop();
+    }
+
+    fn change(&mut self, sent: &str, came: &str, path: &[String]) {
+        self.changed.get_or_insert_with(|| told(sent, came, path));
+    }
+}
+
+/// The values of `came` in the order of the names of `sent`, and whether that is another order than their own; `None` if the
+/// names are others.
+fn in_order<'a>(
+    sent: &[(Cow<'_, str>, &RawValue)],
+    mut came: Vec<(Cow<'a, str>, &'a RawValue)>,
+) -> Option<(Vec<&'a RawValue>, bool)> {
+    let mut is_moved = false;
+    let mut fields = Vec::with_capacity(sent.len());
+    for (name, _) in sent {
+        let at = came.iter().position(|(other, _)| other == name)?;
+        is_moved |= at > 0;
+        fields.push(came.remove(at).1);
+    }
+    came.is_empty().then_some((fields, is_moved))
+}
+
+fn told(sent: &str, came: &str, path: &[String]) -> String {
+    let place = match path {
+        [] => String::new(),
+        path => format!(" at {}", path.join("")),
+    };
+    format!("sent {}{place}, got {}", excerpt(sent), excerpt(came))
+}
+
+/// Integers up to this one are exact as floating-point numbers.
+const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Whether two spellings are one number to every reader, as `1.0` and `1`, or `1e3` and `1000`. Integers beyond 2^53 have
 /// one spelling only: who writes another one has taken them for floating-point numbers (RFC 8259 §6).
 fn is_same_number(sent: &str, came: &str) -> bool {
-    const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
     match (sent.parse::<f64>(), came.parse::<f64>()) {
         (Ok(sent), Ok(came)) => sent == came && sent.abs() < MOST_EXACT,
+        _ => false,
+    }
+}
+
+/// Whether a number is another one only because its reader took it for a floating-point number.
+fn is_rounded(sent: &str, came: &str) -> bool {
+    match (sent.parse::<f64>(), came.parse::<f64>()) {
+        (Ok(sent), Ok(came)) => sent == came && sent.abs() >= MOST_EXACT,
         _ => false,
     }
 }
@@ -195,21 +246,37 @@ mod tests {
     }
 
     #[test]
-    fn what_readers_see_changed() {
+    fn what_readers_may_change() {
+        let allowed = |difference: &str| Ok(Fidelity::Allowed(difference.to_owned()));
         check(
             r#"{"a":{"n":[0,12345678901234567890]}}"#,
             r#"{"a":{"n":[0,12345678901234567000]}}"#,
-            Err("sent 12345678901234567890 at .a.n[1], got 12345678901234567000"),
+            allowed("sent 12345678901234567890 at .a.n[1], got 12345678901234567000"),
         );
         check(
             r#"{"b":1,"a":2}"#,
             r#"{"a":2,"b":1}"#,
-            Err(r#"sent {"b":1,"a":2}, got {"a":2,"b":1}"#),
+            allowed(r#"sent {"b":1,"a":2}, got {"a":2,"b":1}"#),
         );
         check(
             "9007199254740993",
             "9007199254740992",
-            Err("sent 9007199254740993, got 9007199254740992"),
+            allowed("sent 9007199254740993, got 9007199254740992"),
+        );
+    }
+
+    #[test]
+    fn what_readers_see_changed() {
+        check(r#"{"b":1,"a":2}"#, r#"{"a":2,"b":0}"#, Err("sent 1 at .b, got 0"));
+        check(
+            r#"{"b":1,"a":2}"#,
+            r#"{"a":2,"c":1}"#,
+            Err(r#"sent {"b":1,"a":2}, got {"a":2,"c":1}"#),
+        );
+        check(
+            "9007199254740993",
+            "9007199254740999",
+            Err("sent 9007199254740993, got 9007199254740999"),
         );
         check(r#""{}""#, "{}", Err(r#"sent "{}", got {}"#));
         check(

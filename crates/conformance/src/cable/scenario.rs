@@ -21,7 +21,7 @@ mod subscriptions;
 use std::pin::Pin;
 
 use super::{stage::Stage, stop::Checked};
-use crate::{Case, CaseId};
+use crate::{Case, CaseId, Clause, Level};
 
 type Running<'a> = Pin<Box<dyn Future<Output = Checked> + 'a>>;
 
@@ -29,7 +29,7 @@ type Running<'a> = Pin<Box<dyn Future<Output = Checked> + 'a>>;
 pub(super) struct Scenario {
     pub(super) id: &'static str,
     title: &'static str,
-    clause: &'static str,
+    clause: Clause,
     pub(super) run: for<'a> fn(&'a Stage<'a>) -> Running<'a>,
     /// Whether others would be disturbed by it.
     pub(super) alone: bool,
@@ -42,16 +42,24 @@ impl Scenario {
         Case {
             id: CaseId::new(self.id),
             title: self.title.into(),
-            clause: self.clause.into(),
+            clause: self.clause.clone(),
         }
     }
 
-    const fn alone(self) -> Self {
-        Self { alone: true, ..self }
+    const fn alone(mut self) -> Self {
+        self.alone = true;
+        self
     }
 
-    const fn long(self) -> Self {
-        Self { long: true, ..self }
+    const fn long(mut self) -> Self {
+        self.long = true;
+        self
+    }
+
+    /// How binding the clause is, if it does not say MUST.
+    const fn level(mut self, level: Level) -> Self {
+        self.clause.level = level;
+        self
     }
 }
 
@@ -60,13 +68,19 @@ macro_rules! scenario {
         Scenario {
             id: concat!("cable/", $id),
             title: $title,
-            clause: $clause,
+            clause: Clause::must($clause),
             run: |stage| Box::pin($run(stage)),
             alone: false,
             long: false,
         }
     };
 }
+
+/// The clause of payloads, whatever else a case is about.
+const MESSAGES: Clause = Clause::must("Action Cable messages");
+
+/// The clause of whispers.
+const WHISPERS: Clause = Clause::must("AnyCable whispers");
 
 /// The names of the families.
 pub(super) const FAMILIES: &[(&str, &str)] = &[
@@ -92,16 +106,16 @@ pub(super) const FAMILIES: &[(&str, &str)] = &[
 pub(super) const SCENARIOS: &[Scenario] = &[
     scenario!(connection::welcome, "connection/welcome", "AnyT core/welcome", "the first message is a welcome"),
     scenario!(connection::ping_timestamps, "connection/ping-timestamps", "AnyT core/ping", "pings carry the time, as integers that grow").long(),
-    scenario!(connection::ping_interval, "connection/ping-interval", "Action Cable messages", "pings come at a steady interval").long(),
-    scenario!(connection::protocol, "connection/sub-protocol", "RFC 6455 §4.2.2", "the sub-protocol that is offered is agreed on"),
-    scenario!(connection::protocol_among_others, "connection/sub-protocol-among-others", "RFC 6455 §4.2.2", "it is \
+    scenario!(connection::ping_interval, "connection/ping-interval", "Action Cable pings", "pings come at a steady interval").long().level(Level::Should),
+    scenario!(connection::protocol, "connection/sub-protocol", "Action Cable connecting", "the sub-protocol that is offered is agreed on"),
+    scenario!(connection::protocol_among_others, "connection/sub-protocol-among-others", "Action Cable connecting", "it is \
         chosen among unknown sub-protocols, as Rails' client offers it"),
-    scenario!(connection::protocol_unknown, "connection/sub-protocol-unknown", "RFC 6455 §4.1", "the server chooses \
+    scenario!(connection::protocol_unknown, "connection/sub-protocol-unknown", "RFC 6455 §4.2.2", "the server chooses \
         no sub-protocol that was not offered"),
-    scenario!(connection::no_protocol, "connection/sub-protocol-none", "RFC 6455 §4.1", "a client without sub-protocols is served"),
-    scenario!(connection::own_origin, "connection/origin-own", "Action Cable request origin", "a page of the target's own host may connect"),
-    scenario!(connection::foreign_origin, "connection/origin-foreign", "Action Cable request origin", "how the \
-        server treats a page of another origin"),
+    scenario!(connection::no_protocol, "connection/sub-protocol-none", "RFC 6455 §4.2.2", "a client without sub-protocols is served"),
+    scenario!(connection::own_origin, "connection/origin-own", "Action Cable connecting", "a page of the target's own host may connect"),
+    scenario!(connection::foreign_origin, "connection/origin-foreign", "Action Cable connecting", "how the \
+        server treats a page of another origin").level(Level::Informational),
     scenario!(connection::url, "connection/url", "AnyT request/connection", "the application knows the URL of the connection"),
     scenario!(connection::cookies_missing, "connection/cookies-missing", "AnyT request/connection", "a client without the cookie is refused"),
     scenario!(connection::cookies, "connection/cookies", "AnyT request/connection", "a client with the cookie is welcome"),
@@ -118,7 +132,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     scenario!(subscriptions::perform_arguments, "subscriptions/perform-arguments", "AnyT subscriptions/perform", "an action with arguments is answered"),
     scenario!(subscriptions::transmissions, "subscriptions/transmissions", "AnyT subscriptions/transmissions", "a \
         transmission during the subscribe arrives before the confirmation"),
-    scenario!(subscriptions::same_identifier, "subscriptions/same-identifier", "Action Cable commands", "two clients of one user with the same identifier do not disturb each other"),
+    scenario!(subscriptions::same_identifier, "subscriptions/same-identifier", "Action Cable messages", "two clients of one user with the same identifier do not disturb each other"),
     scenario!(subscriptions::right_subscription, "subscriptions/right-one", "Action Cable messages", "an answer goes \
         to the subscription that asked, out of ten"),
 
@@ -150,15 +164,15 @@ pub(super) const SCENARIOS: &[Scenario] = &[
 
     scenario!(closing::remote, "closing/remote", "AnyT features/remote_disconnect", "a remotely disconnected session \
         gets a disconnect message and is closed"),
-    scenario!(closing::remote_for_good, "closing/remote-for-good", "AnyCable broadcasts", "reconnect: false of a remote disconnect reaches the client"),
-    scenario!(closing::remote_others, "closing/remote-others", "AnyCable broadcasts", "sessions of other users \
+    scenario!(closing::remote_for_good, "closing/remote-for-good", "AnyCable remote disconnect", "reconnect: false of a remote disconnect reaches the client"),
+    scenario!(closing::remote_others, "closing/remote-others", "AnyCable remote disconnect", "sessions of other users \
         continue"),
-    scenario!(closing::remote_many, "closing/remote-many", "basecamp/fizzy#3093", "all fifty sessions of a user are ended").long(),
+    scenario!(closing::remote_many, "closing/remote-many", "AnyCable remote disconnect", "all fifty sessions of a user are ended").long(),
     scenario!(closing::by_application, "closing/by-application", "AnyCable RPC replies", "a channel that closes the \
         connection does so after its last message"),
     scenario!(closing::restart, "closing/restart", "AnyT features/server_restart", "clients are told of a restart, \
         and to reconnect").alone().long(),
-    scenario!(closing::restart_crowd, "closing/restart-crowd", "AnyCable shutdown", "1,000 clients are told of a \
+    scenario!(closing::restart_crowd, "closing/restart-crowd", "Action Cable disconnect reasons", "1,000 clients are told of a \
         restart, and all reconnect").alone().long(),
 
     scenario!(order::commands, "order/commands", "Action Cable commands", "commands of a connection are answered in their order, from the subscribe on"),
@@ -167,52 +181,52 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     scenario!(order::last_words, "order/last-words", "AnyCable RPC replies", "nothing follows the disconnect message \
         of a session"),
 
-    scenario!(confirmation::never_missed, "confirmation/never-missed", "rails/rails#52420", "no message is missed \
+    scenario!(confirmation::never_missed, "confirmation/never-missed", "Action Cable messages", "no message is missed \
         that is published after the confirmation"),
     scenario!(confirmation::first, "confirmation/first", "AnyCable RPC replies", "under load, the confirmation comes \
         before broadcasts, and none is missed after the first"),
 
-    scenario!(races::duplicate, "races/duplicate", "@rails/actioncable guarantor", "a repeated subscribe does no harm"),
-    scenario!(races::duplicate_in_flight, "races/duplicate-in-flight", "@rails/actioncable guarantor", "repeated subscribes while the first is in flight are one subscription"),
-    scenario!(races::subscribe_again, "races/subscribe-again", "rails/rails#44652", "subscribe, unsubscribe, subscribe at once is one subscription"),
-    scenario!(races::resubscribe, "races/resubscribe", "rails/rails#38668", "ten times unsubscribe and subscribe at \
+    scenario!(races::duplicate, "races/duplicate", "Action Cable repeated subscribes", "a repeated subscribe does no harm"),
+    scenario!(races::duplicate_in_flight, "races/duplicate-in-flight", "Action Cable repeated subscribes", "repeated subscribes while the first is in flight are one subscription"),
+    scenario!(races::subscribe_again, "races/subscribe-again", "Action Cable commands", "subscribe, unsubscribe, subscribe at once is one subscription"),
+    scenario!(races::resubscribe, "races/resubscribe", "Action Cable commands", "ten times unsubscribe and subscribe at \
         once lose no message"),
-    scenario!(races::unsubscribe_in_flight, "races/unsubscribe-in-flight", "rails/rails#44652", "an unsubscribe while the subscribe is in flight wins"),
+    scenario!(races::unsubscribe_in_flight, "races/unsubscribe-in-flight", "Action Cable commands", "an unsubscribe while the subscribe is in flight wins"),
 
-    scenario!(fidelity::numbers, "fidelity/numbers", "RFC 8259 §6", "numbers keep their digits, beyond 2^53 too"),
-    scenario!(fidelity::keys, "fidelity/key-order", "RFC 8259 §4", "keys keep their order"),
-    scenario!(fidelity::unicode, "fidelity/unicode", "RFC 8259 §8", "all of Unicode arrives, U+2028 too"),
-    scenario!(fidelity::escapes, "fidelity/escapes", "RFC 8259 §7", "<, >, &, quotes and control characters arrive"),
-    scenario!(fidelity::kinds, "fidelity/kinds", "RFC 8259 §3", "booleans, empty values and deep ones arrive"),
+    scenario!(fidelity::numbers, "fidelity/numbers", "RFC 8259 §6", "numbers keep their digits, beyond 2^53 too").level(Level::Informational),
+    scenario!(fidelity::keys, "fidelity/key-order", "RFC 8259 §4", "keys keep their order").level(Level::Informational),
+    scenario!(fidelity::unicode, "fidelity/unicode", "Action Cable messages", "all of Unicode arrives, U+2028 too"),
+    scenario!(fidelity::escapes, "fidelity/escapes", "Action Cable messages", "<, >, &, quotes and control characters arrive"),
+    scenario!(fidelity::kinds, "fidelity/kinds", "Action Cable messages", "booleans, empty values and deep ones arrive"),
     scenario!(fidelity::transmitted, "fidelity/transmitted", "Action Cable messages", "transmissions of a channel \
         arrive as unchanged as broadcasts"),
-    scenario!(fidelity::not_json, "fidelity/not-json", "Action Cable messages", "data that is not JSON arrives as \
+    scenario!(fidelity::not_json, "fidelity/not-json", "AnyCable broadcasts", "data that is not JSON arrives as \
         text"),
     scenario!(identifier::verbatim, "fidelity/identifier", "Action Cable messages", "identifiers are returned \
         verbatim, in any notation"),
 
     scenario!(size::empty, "size/empty", "Action Cable messages", "empty texts, objects and lists arrive"),
-    scenario!(size::large, "size/64-kib", "AnyCable limits", "a message of 64 KiB arrives whole"),
-    scenario!(size::huge, "size/1-mb", "AnyCable limits", "a message of 1,000,000 bytes arrives whole"),
-    scenario!(size::large_command, "size/command", "AnyCable limits", "a command of 48 KiB is carried out"),
+    scenario!(size::large, "size/64-kib", "Action Cable messages", "a message of 64 KiB arrives whole"),
+    scenario!(size::huge, "size/1-mb", "Action Cable messages", "a message of 1,000,000 bytes arrives whole"),
+    scenario!(size::large_command, "size/command", "AnyCable limits", "a command of 48 KiB is carried out").level(Level::Should),
     scenario!(size::many_channels, "size/channels", "Action Cable commands", "each of 100 subscriptions of a \
         connection gets its copy").long(),
     scenario!(size::slow_reader, "size/slow-reader", "AnyCable limits", "a client that does not read does not \
-        disturb other clients").long(),
+        disturb other clients").long().level(Level::Should),
 
-    scenario!(faults::unknown_command, "faults/unknown-command", "Action Cable commands", "an unknown command is ignored"),
-    scenario!(faults::no_identifier, "faults/no-identifier", "Action Cable commands", "a command without identifier is ignored or refused"),
-    scenario!(faults::identifier_not_json, "faults/identifier-not-json", "Action Cable commands", "an identifier that is not JSON is ignored or refused"),
-    scenario!(faults::data_not_text, "faults/data-not-text", "Action Cable commands", "data that is not a string is ignored"),
-    scenario!(faults::not_subscribed, "faults/not-subscribed", "Action Cable commands", "commands for a missing \
+    scenario!(faults::unknown_command, "faults/unknown-command", "Action Cable mistakes", "an unknown command is ignored"),
+    scenario!(faults::no_identifier, "faults/no-identifier", "Action Cable mistakes", "a command without identifier is ignored or refused"),
+    scenario!(faults::identifier_not_json, "faults/identifier-not-json", "Action Cable mistakes", "an identifier that is not JSON is ignored or refused"),
+    scenario!(faults::data_not_text, "faults/data-not-text", "Action Cable mistakes", "data that is not a string is ignored").level(Level::Should),
+    scenario!(faults::not_subscribed, "faults/not-subscribed", "Action Cable mistakes", "commands for a missing \
         subscription are ignored"),
-    scenario!(faults::not_json, "faults/not-json", "Action Cable commands", "a message that is not JSON is ignored, or ends the connection properly"),
+    scenario!(faults::not_json, "faults/not-json", "Action Cable mistakes", "a message that is not JSON is ignored, or ends the connection properly").level(Level::Should),
 
     scenario!(options::to_others, "options/to-others", "anycable broadcast_tests/options", "a broadcast to others \
         skips the client that caused it"),
     scenario!(options::whisper, "options/whisper", "anycable broadcast_tests/whisper", "other clients receive a \
         whisper, its sender does not"),
-    scenario!(options::whispered_numbers, "options/whispered-numbers", "RFC 8259 §6", "numbers of a whisper keep their digits, beyond 2^53 too"),
+    scenario!(options::whispered_numbers, "options/whispered-numbers", "RFC 8259 §6", "numbers of a whisper keep their digits, beyond 2^53 too").level(Level::Informational),
 
     scenario!(history::since_time, "history/since", "anycable broker_tests/history", "messages since a time are replayed, also those from before the subscription"),
     scenario!(history::since_later, "history/since-later", "AnyCable history", "since a time after the last message, \
@@ -296,9 +310,64 @@ mod tests {
         let of = |source: &str| {
             SCENARIOS
                 .iter()
-                .filter(|scenario| scenario.clause.starts_with(source))
+                .filter(|scenario| scenario.clause.place.starts_with(source))
                 .count()
         };
         assert_eq!((of("AnyT "), of("anycable ")), (32, 9));
+    }
+
+    /// The page and the heading that describe what a clause demands. AnyT's tests are examples of the same pages.
+    const PAGES: &[(&str, &str, &str)] = &[
+        ("Action Cable connecting", "cable.md", "## Connecting"),
+        ("Action Cable messages", "cable.md", "## Messages of the server"),
+        ("Action Cable pings", "cable.md", "### Pings"),
+        ("Action Cable commands", "cable.md", "## Commands"),
+        (
+            "Action Cable repeated subscribes",
+            "cable.md",
+            "### Repeated subscribes",
+        ),
+        ("Action Cable mistakes", "cable.md", "### Mistakes"),
+        (
+            "Action Cable disconnect reasons",
+            "cable.md",
+            "## Disconnect reasons",
+        ),
+        ("AnyCable RPC replies", "rpc.md", "### Command"),
+        ("AnyCable RPC state", "rpc.md", "### State"),
+        ("AnyCable broadcasts", "broadcasts.md", "## Payloads"),
+        (
+            "AnyCable remote disconnect",
+            "broadcasts.md",
+            "## Remote disconnect",
+        ),
+        ("AnyCable history", "extended.md", "## History"),
+        ("AnyCable resumed sessions", "extended.md", "## Resuming"),
+        ("AnyCable presence", "extended.md", "## Presence"),
+        ("AnyCable whispers", "extended.md", "## Whispers"),
+        ("AnyT ", "cable.md", "# Action Cable, the base protocol"),
+        ("anycable ", "extended.md", "# The extended protocol"),
+        ("RFC 6455 §4.2.2", "cable.md", "## Connecting"),
+    ];
+
+    #[test]
+    fn what_can_fail_is_described_on_a_page() {
+        let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocols");
+        for scenario in SCENARIOS {
+            let Case { id, clause, .. } = scenario.case();
+            if clause.level != Level::Must {
+                continue;
+            }
+            let page = PAGES.iter().find(|(place, ..)| match place.strip_suffix(' ') {
+                Some(suite) => clause.place.starts_with(suite),
+                None => clause.place == *place,
+            });
+            let (_, file, heading) = page.unwrap_or_else(|| panic!("{id}: {clause} is on no page"));
+            let text = std::fs::read_to_string(docs.join(file)).unwrap();
+            assert!(
+                text.lines().any(|line| line == *heading),
+                "{file} has no {heading}"
+            );
+        }
     }
 }

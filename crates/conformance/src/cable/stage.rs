@@ -9,6 +9,7 @@ use tokio::sync::Mutex;
 
 use super::{
     Options, Ready, Rpc,
+    application::Application,
     broadcast::{disconnect, passing, to_stream},
     client::{Client, Log, Refused},
     handshake::Handshake,
@@ -59,6 +60,21 @@ impl<'a> Stage<'a> {
             token: format!("{:08x}", fastrand::u32(..)),
             n_clients: Cell::new(0),
         }
+    }
+
+    pub(super) fn rpc(&self) -> Rpc {
+        self.options.rpc
+    }
+
+    /// The number of commands that the server has asked the application about.
+    pub(super) fn n_commands(&self) -> u64 {
+        self.ready.application.as_ref().map_or(0, Application::n_commands)
+    }
+
+    /// The address of the application, as the server's `--rpc_host` has it; empty without an application.
+    pub(super) fn rpc_host(&self) -> String {
+        let host = self.ready.application.as_ref().map(Application::rpc_host);
+        host.unwrap_or_default()
     }
 
     pub(super) fn target(&self) -> &Server {

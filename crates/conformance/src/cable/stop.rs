@@ -1,12 +1,16 @@
 //! Why a scenario ended before its end.
 
-use crate::{Judgement, Verdict};
+use crate::{Clause, Judgement, Score, Verdict};
 
 /// Why a scenario ended before its end: with `?` the first thing that is not as it should be decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stop {
     verdict: Verdict,
     explanation: String,
+    /// The clause that was broken, if it is not that of the case.
+    against: Option<Clause>,
+    /// The part that was as hoped, of a graded case.
+    score: Option<Score>,
 }
 
 /// What a scenario comes to: everything was as it should be, or the first thing that was not.
@@ -37,10 +41,37 @@ impl Stop {
         Self {
             verdict,
             explanation: explanation.into(),
+            against: None,
+            score: None,
+        }
+    }
+
+    /// A graded case: it passes if all is as hoped; otherwise it is worth knowing how much is.
+    pub(super) fn graded(score: Score, explanation: impl Into<String>) -> Self {
+        let verdict = if score.kept == score.of {
+            Verdict::Pass
+        } else {
+            Verdict::Informational
+        };
+        Self {
+            score: Some(score),
+            ..Self::with(verdict, explanation)
+        }
+    }
+
+    /// The same, with the clause that was broken.
+    pub(super) fn against(self, clause: Clause) -> Self {
+        Self {
+            against: Some(clause),
+            ..self
         }
     }
 
     pub(super) fn judgement(self) -> Judgement {
-        Judgement::new(self.verdict, self.explanation)
+        Judgement {
+            against: self.against,
+            score: self.score,
+            ..Judgement::new(self.verdict, self.explanation)
+        }
     }
 }

@@ -123,7 +123,7 @@ impl Deflate {
             message.extend(&output[..n_out]);
             if message.len() > MOST_MESSAGE_BYTES {
                 let text = "a message that inflates to more bytes than any case asks for";
-                return Err(Violation(text.to_owned()));
+                return Err(Violation::must("RFC 6455 §6.2", text));
             }
             compressed = &compressed[n_in..];
             match status {
@@ -144,10 +144,11 @@ impl Deflate {
             window_bits,
         } = self.receiving;
         let over = if takes_over { "with" } else { "without" };
-        Violation(format!(
+        let text = format!(
             "compressed data that cannot be inflated {over} context takeover and with a window of {window_bits} bits \
-             (RFC 7692 §7.2.2)"
-        ))
+             (RFC 7692 §7.2.1)"
+        );
+        Violation::must("RFC 7692 §7.2.1", text)
     }
 }
 

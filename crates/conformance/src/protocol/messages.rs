@@ -113,11 +113,11 @@ impl Assembly {
             }
             (None, frame::CONTINUATION) => {
                 let text = "a continuation frame without a message to continue (RFC 6455 §5.4)";
-                return Err(Violation(text.to_owned()));
+                return Err(Violation::must("RFC 6455 §5.4", text));
             }
             (Some(_), _) => {
                 let text = "a new message before the fragmented one has ended (RFC 6455 §5.4)";
-                return Err(Violation(text.to_owned()));
+                return Err(Violation::must("RFC 6455 §5.4", text));
             }
             (None, _) => Message {
                 is_text: opcode == frame::TEXT,
@@ -127,7 +127,7 @@ impl Assembly {
         };
         if message.payload.len() > MOST_MESSAGE_BYTES {
             let text = "a message larger than any case asks for";
-            return Err(Violation(text.to_owned()));
+            return Err(Violation::must("RFC 6455 §6.2", text));
         }
         if !fin {
             self.message = Some(message);
@@ -144,8 +144,8 @@ impl Message {
             None => self.payload,
         };
         if self.is_text && str::from_utf8(&payload).is_err() {
-            let text = "a text that is not UTF-8 (RFC 6455 §8.1)";
-            return Err(Violation(text.to_owned()));
+            let text = "a text that is not UTF-8 (RFC 6455 §5.6)";
+            return Err(Violation::must("RFC 6455 §5.6", text));
         }
         Ok(if self.is_text {
             Heard::Text(payload)
@@ -166,28 +166,32 @@ fn check_reserved_bits(frame: &Frame, can_be_compressed: bool) -> Result<(), Vio
     if frame.rsv & !allowed == 0 {
         return Ok(());
     }
-    Err(Violation(format!(
+    let text = format!(
         "a {} frame with the reserved bits {:03b}, which nothing gives a meaning (RFC 6455 §5.2)",
         frame::name(frame.opcode),
         frame.rsv
-    )))
+    );
+    Err(Violation::must("RFC 6455 §5.2", text))
 }
 
 fn read_close(payload: &[u8]) -> Result<Option<(u16, String)>, Violation> {
     let Some((code, reason)) = payload.split_first_chunk::<2>() else {
         return match payload {
             [] => Ok(None),
-            _ => Err(Violation("a Close with half a code (RFC 6455 §5.5.1)".to_owned())),
+            _ => Err(Violation::must(
+                "RFC 6455 §5.5.1",
+                "a Close with half a code (RFC 6455 §5.5.1)",
+            )),
         };
     };
     let code = u16::from_be_bytes(*code);
     let Ok(reason) = str::from_utf8(reason) else {
         let text = "a Close with a reason that is not UTF-8 (RFC 6455 §5.5.1)";
-        return Err(Violation(text.to_owned()));
+        return Err(Violation::must("RFC 6455 §5.5.1", text));
     };
     if !matches!(code, 1000..=1003 | 1007..=1014 | 3000..=4999) {
         let text = format!("a Close with the code {code}, which must not be sent (RFC 6455 §7.4)");
-        return Err(Violation(text));
+        return Err(Violation::must("RFC 6455 §5.5.1, §7.4", text));
     }
     Ok(Some((code, reason.to_owned())))
 }
@@ -222,7 +226,7 @@ mod tests {
         for frame in frames {
             match assembly.take(frame.clone(), is_deflated.then_some(&mut deflate)) {
                 Ok(heard) => found.extend(heard.map(|heard| heard.to_string())),
-                Err(Violation(text)) => found.push(format!("! {text}")),
+                Err(Violation { what: text, .. }) => found.push(format!("! {text}")),
             }
         }
         assert_eq!(found, expected);
@@ -286,7 +290,7 @@ mod tests {
         check(
             &[frame(frame::TEXT, b"\xff")],
             false,
-            &["! a text that is not UTF-8 (RFC 6455 §8.1)"],
+            &["! a text that is not UTF-8 (RFC 6455 §5.6)"],
         );
         check(
             &[

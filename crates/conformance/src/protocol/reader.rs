@@ -1,14 +1,30 @@
 //! Frames as they come from the target, each held against every rule of RFC 6455 §5 that needs no other frame.
 
 use super::frame::{self, Frame};
+use crate::Clause;
 
 /// The longest frame that is read. Reason: the largest message of a case has 16 MiB; no target may make the tester keep
 /// more than a few times that.
 const MOST_PAYLOAD_BYTES: u64 = 64 << 20;
 
-/// The target's violation of the RFC.
+/// The target's violation of an RFC, as the sender of a head or a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Violation(pub(crate) String);
+pub(crate) struct Violation {
+    /// What the target sent, and what is wrong with it.
+    pub(crate) what: String,
+    /// The clause that forbids it.
+    pub(crate) clause: Clause,
+}
+
+impl Violation {
+    /// A violation of a MUST or MUST NOT.
+    pub(crate) fn must(place: &'static str, what: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            clause: Clause::must(place),
+        }
+    }
+}
 
 /// Bytes that came and were not taken yet.
 ///
@@ -59,11 +75,12 @@ impl FrameReader {
         let is_masked = second & 0x80 != 0;
         check_head(fin, opcode, second & 0x7F)?;
         if is_masked != self.is_masked {
-            return Err(Violation(if is_masked {
-                "a masked frame, which a server must not send (RFC 6455 §5.1)".to_owned()
+            let what = if is_masked {
+                "a masked frame, which a server must not send (RFC 6455 §5.1)"
             } else {
-                "a frame without a mask, which a client must not send (RFC 6455 §5.1)".to_owned()
-            }));
+                "a frame without a mask, which a client must not send (RFC 6455 §5.1)"
+            };
+            return Err(Violation::must("RFC 6455 §5.1", what));
         }
         let Some((n_payload, rest)) = read_length(second & 0x7F, rest)? else {
             return Ok(None);
@@ -90,15 +107,16 @@ impl FrameReader {
 fn check_head(fin: bool, opcode: u8, length: u8) -> Result<(), Violation> {
     let is_control = opcode >= 8;
     if frame::name(opcode) == "reserved opcode" {
-        return Err(Violation(format!("the reserved opcode {opcode} (RFC 6455 §5.2)")));
+        let text = format!("the reserved opcode {opcode} (RFC 6455 §5.2)");
+        return Err(Violation::must("RFC 6455 §5.2", text));
     }
     if is_control && !fin {
         let text = format!("a fragmented {} (RFC 6455 §5.5)", frame::name(opcode));
-        return Err(Violation(text));
+        return Err(Violation::must("RFC 6455 §5.5", text));
     }
     if is_control && length > 125 {
         let text = format!("a {} of more than 125 bytes (RFC 6455 §5.5)", frame::name(opcode));
-        return Err(Violation(text));
+        return Err(Violation::must("RFC 6455 §5.5", text));
     }
     Ok(())
 }
@@ -117,14 +135,12 @@ fn read_length(short: u8, rest: &[u8]) -> Result<Option<(u64, &[u8])>, Violation
         short => (u64::from(short), rest, 0),
     };
     if length < least {
-        return Err(Violation(format!(
-            "the length {length} in more bytes than it needs (RFC 6455 §5.2)"
-        )));
+        let text = format!("the length {length} in more bytes than it needs (RFC 6455 §5.2)");
+        return Err(Violation::must("RFC 6455 §5.2", text));
     }
     if length > MOST_PAYLOAD_BYTES {
-        return Err(Violation(format!(
-            "a frame of {length} bytes, more than any case asks for"
-        )));
+        let text = format!("a frame of {length} bytes, more than any case asks for");
+        return Err(Violation::must("RFC 6455 §6.2", text));
     }
     Ok(Some((length, rest)))
 }
@@ -145,7 +161,7 @@ mod tests {
                     match reader.next() {
                         Ok(None) => break,
                         Ok(Some(frame)) => found.push(frame.to_string()),
-                        Err(Violation(text)) => {
+                        Err(Violation { what: text, .. }) => {
                             found.push(format!("! {text}"));
                             break 'pieces;
                         }

@@ -68,7 +68,7 @@ fn add_case(xml: &mut String, class: &str, outcome: &Outcome) {
         outcome.seconds
     );
     let explanation = escaped(&outcome.explanation);
-    let clause = escaped(&case.clause);
+    let clause = escaped(&outcome.clause().to_string());
     let verdict = outcome.worst();
     let content = match verdict {
         Verdict::Pass => return line(xml, format_args!("{head}/>")),

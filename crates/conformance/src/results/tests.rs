@@ -3,7 +3,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::*;
-use crate::{Case, CaseId};
+use crate::{Case, CaseId, Clause, Level, Score};
 
 /// Titles of families.
 const FAMILIES: [(&str, &str); 2] = [("1", "Framing"), ("2", "Pings & pongs")];
@@ -13,17 +13,16 @@ pub(crate) fn outcome(id: &'static str, verdict: Verdict, explanation: &str) -> 
     let wire = r#"{"first": [{"at": 0, "side": "sent", "what": "ping"},
                              {"at": 0.0123, "side": "received", "what": "<b>\u001b[31m"},
                              {"at": 0.5, "side": "note", "what": "the time is up"}]}"#;
+    let case = Case {
+        id: CaseId::new(id),
+        title: format!("does what {id} says").into(),
+        clause: Clause::must("RFC 6455 §5.2"),
+    };
     Outcome {
-        case: Case {
-            id: CaseId::new(id),
-            title: format!("does what {id} says").into(),
-            clause: "RFC 6455 §5.5.1".into(),
-        },
         verdict,
-        closing: None,
-        explanation: explanation.to_owned(),
         seconds: 0.25,
         wire: serde_json::from_str(wire).unwrap(),
+        ..Outcome::skipped(case, explanation)
     }
 }
 
@@ -43,6 +42,8 @@ pub(crate) fn sample() -> Results {
         outcome("2.4", Verdict::Pass, "the connection was dropped"),
         outcome("other/a", Verdict::Pass, "fine"),
     ];
+    outcomes[2].case.clause.level = Level::Should;
+    outcomes[3].score = Some(Score { kept: 2, of: 3 });
     outcomes[6].closing = Some(Verdict::Fail);
     let target = Target {
         name: "echo <em>".to_owned(),

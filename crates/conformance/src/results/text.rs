@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use plimsoll_report::Style;
 
 use super::{Counts, Results, Target};
-use crate::{Entry, Outcome, Side, Verdict, WireLog};
+use crate::{Entry, Level, Outcome, Side, Verdict, WireLog};
 
 impl Results {
     /// A table of families, failures in full, and one line for everything else that did not pass.
     pub fn text(&self, style: Style) -> String {
         let mut text = self.head(style);
         text.push_str(&self.table(style));
+        text.push_str(&self.levels());
         text.push_str(&self.others(style));
         for outcome in &self.outcomes {
             if outcome.worst() == Verdict::Fail {
@@ -70,6 +71,22 @@ impl Results {
             text.push('\n');
         }
         text
+    }
+
+    /// How many of the cases that were judged the target passed, by level: `MUST 471 of 472, SHOULD 60 of 66`.
+    fn levels(&self) -> String {
+        let told = |level| {
+            let (n_passed, n_judged) = self.passed(level);
+            (n_judged > 0).then(|| format!("{level} {n_passed} of {n_judged}"))
+        };
+        let all: Vec<_> = [Level::Must, Level::Should]
+            .into_iter()
+            .filter_map(told)
+            .collect();
+        match all.as_slice() {
+            [] => String::new(),
+            _ => format!("\npassed: {}\n", all.join(", ")),
+        }
     }
 
     /// The outcomes that neither passed nor failed, with each explanation once.
@@ -140,7 +157,7 @@ fn failure(outcome: &Outcome, style: Style) -> String {
         "\n{}  {}{closing}\n  {}\n  {}\n",
         style.bad(&format!("{} {}", Verdict::Fail, readable(case.id.as_str()))),
         readable(&case.title),
-        readable(&case.clause),
+        readable(&outcome.clause().to_string()),
         readable(&outcome.explanation),
     );
     for line in log_lines(&outcome.wire) {

@@ -55,7 +55,7 @@ pub(super) async fn receive(mut stream: Box<dyn Duplex>) -> Option<Opened> {
 /// What is wrong with it.
 pub(super) fn check(request: &Head) -> Result<(), String> {
     let line = &request.first_line;
-    if !(line.starts_with("GET /") && line.ends_with(" HTTP/1.1") && line.split(' ').count() == 3) {
+    if !(line.starts_with("GET ") && line.ends_with(" HTTP/1.1") && line.split(' ').count() == 3) {
         return Err(format!("the request line is {line:?}"));
     }
     request.only("Host")?;
@@ -171,7 +171,14 @@ fn judge(reaction: Reaction, came: Option<Result<Heard, End>>) -> Judgement {
             "a Close frame, where no WebSocket was open".to_owned(),
         ),
         Some(Ok(heard)) => (Verdict::Fail, format!("{heard}: the client opened a WebSocket")),
-        Some(Err(End::Violated(violation))) => (Verdict::Fail, violation.0),
+        Some(Err(End::Violated(violation))) => (Verdict::Fail, violation.what),
+        None if reaction == Reaction::StayClosed => {
+            let text = format!(
+                "no frame in {} s; the client keeps the connection",
+                PATIENCE.as_secs()
+            );
+            (Verdict::Pass, text)
+        }
         None => (Verdict::Fail, format!("neither in {} s", PATIENCE.as_secs())),
     };
     match (reaction, verdict) {

@@ -13,13 +13,20 @@ use super::{
     terms::Terms,
 };
 use crate::{
-    Judgement, Server, Verdict, WireLog,
+    Clause, Judgement, Server, Verdict, WireLog,
     address::Duplex,
     protocol::{
         frame::TEXT,
         head::{Head, NoHead},
+        reader::Violation,
     },
 };
+
+/// The clause about answers that are no HTTP: a server MUST reply with a valid response.
+const ANSWER: Clause = Clause::must("RFC 6455 §4.2.1, §4.2.2");
+
+/// The clause about bodies: a server MUST read the whole body, or close the connection.
+const BODY: Clause = Clause::must("RFC 9112 §9.3");
 
 /// The time limit of an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -37,17 +44,17 @@ enum Outcome {
     Ended,
     /// No answer.
     Silence,
-    /// A violation of the rules, for any request.
-    Wrong(String),
+    /// A violation of the rules, for any request; the clause is that of the case unless another one is broken.
+    Wrong(String, Option<Clause>),
 }
 
 /// Asks a server.
 pub(super) async fn run(asked: &Asked, server: &Server, wire: &mut WireLog) -> Judgement {
     let outcome = match server.dial().await {
         Ok(stream) => ask_on(stream, asked, server, wire).await,
-        Err(error) => Outcome::Wrong(format!("no connection: {error}")),
+        Err(error) => Outcome::Wrong(format!("no connection: {error}"), None),
     };
-    judge(asked.reaction, &outcome)
+    judge(asked.reaction, outcome)
 }
 
 async fn ask_on(mut stream: Box<dyn Duplex>, asked: &Asked, server: &Server, wire: &mut WireLog) -> Outcome {
@@ -62,7 +69,7 @@ async fn ask_on(mut stream: Box<dyn Duplex>, asked: &Asked, server: &Server, wir
     );
     let (head, early) = match asking.await {
         Ok(Ok(answer)) => answer,
-        Ok(Err(NoHead::Nonsense(what))) => return Outcome::Wrong(what),
+        Ok(Err(NoHead::Nonsense(what))) => return Outcome::Wrong(what, Some(ANSWER)),
         Ok(Err(NoHead::Ended)) => return Outcome::Ended,
         Err(_elapsed) => return Outcome::Silence,
     };
@@ -72,7 +79,7 @@ async fn ask_on(mut stream: Box<dyn Duplex>, asked: &Asked, server: &Server, wir
     }
     let agreed = match check(&head, &offers, asked.protocols) {
         Ok(agreed) => agreed,
-        Err(what) => return Outcome::Wrong(what),
+        Err(Violation { what, clause }) => return Outcome::Wrong(what, Some(clause)),
     };
     let deflate = agreed.deflate.map(|terms| terms.of_client());
     let mut connection = Connection::new(stream, Side::Client, deflate, early, wire);
@@ -90,37 +97,43 @@ async fn greet(connection: &mut Connection<'_>, agreed: Agreed, is_sent: bool) -
         verdict,
         closing,
         explanation,
+        against,
+        ..
     } = conduct(&exchange, connection).await;
     match verdict {
         Verdict::Pass => Outcome::Opened {
             agreed,
             closing: closing.unwrap_or(Verdict::Pass),
         },
-        _ if explanation.contains(SMUGGLED) => Outcome::Wrong(format!(
-            "the body of the request was taken for a frame ({explanation})"
-        )),
-        _ => Outcome::Wrong(format!("a 101, and then: {explanation}")),
+        _ if explanation.contains(SMUGGLED) => Outcome::Wrong(
+            format!("the body of the request was taken for a frame ({explanation})"),
+            Some(BODY),
+        ),
+        _ => Outcome::Wrong(format!("a 101, and then: {explanation}"), against),
     }
 }
 
-fn judge(reaction: Reaction, outcome: &Outcome) -> Judgement {
-    let (verdict, closing) = (verdict(reaction, outcome), closing(outcome));
+fn judge(reaction: Reaction, outcome: Outcome) -> Judgement {
+    let (verdict, closing) = (verdict(reaction, &outcome), closing(&outcome));
     let got = outcome.told();
     let text = match verdict {
         Verdict::Pass | Verdict::Informational => format!("got {got}"),
         Verdict::Unimplemented => format!("got {got}: the server does not have permessage-deflate"),
         _ => format!("expected {}; got {got}", reaction.told()),
     };
-    let judgement = Judgement::new(verdict, text);
-    match closing {
-        Some(closing) => judgement.with_closing(closing),
-        None => judgement,
+    Judgement {
+        closing,
+        against: match outcome {
+            Outcome::Wrong(_, against) => against,
+            _ => None,
+        },
+        ..Judgement::new(verdict, text)
     }
 }
 
 fn verdict(reaction: Reaction, outcome: &Outcome) -> Verdict {
     match (reaction, outcome) {
-        (_, Outcome::Wrong(_)) => Verdict::Fail,
+        (_, Outcome::Wrong(..)) => Verdict::Fail,
         (Reaction::Tell, _) => Verdict::Informational,
         (_, Outcome::Silence) => Verdict::Fail,
         (Reaction::Open | Reaction::OpenBetter | Reaction::Either, Outcome::Opened { .. }) => Verdict::Pass,
@@ -130,6 +143,7 @@ fn verdict(reaction: Reaction, outcome: &Outcome) -> Verdict {
             None => Verdict::Unimplemented,
         },
         (Reaction::RefuseBetter, Outcome::Opened { .. }) => Verdict::NonStrict,
+        (Reaction::RefuseUnlessUnderstood(..), Outcome::Opened { .. }) => Verdict::Informational,
         (Reaction::Refuse(_) | Reaction::RefuseWith(..), Outcome::Opened { .. }) => Verdict::Fail,
         (Reaction::Either | Reaction::RefuseBetter, _) => Verdict::Pass,
         (Reaction::OpenBetter | Reaction::OpenPlain, _) => Verdict::NonStrict,
@@ -138,14 +152,16 @@ fn verdict(reaction: Reaction, outcome: &Outcome) -> Verdict {
             Verdict::Pass
         }
         (Reaction::Refuse(_), _) => Verdict::NonStrict,
-        (Reaction::RefuseWith(expected, name, value), Outcome::Refused(head, status)) => {
-            match (head.lists(name, value), *status == Some(expected)) {
-                (true, true) => Verdict::Pass,
-                (true, false) => Verdict::NonStrict,
-                (false, _) => Verdict::Fail,
-            }
-        }
-        (Reaction::RefuseWith(..), Outcome::Ended) => Verdict::Fail,
+        (
+            Reaction::RefuseWith(expected, name, value)
+            | Reaction::RefuseUnlessUnderstood(expected, name, value),
+            Outcome::Refused(head, status),
+        ) => match (head.lists(name, value), *status == Some(expected)) {
+            (true, true) => Verdict::Pass,
+            (true, false) => Verdict::NonStrict,
+            (false, _) => Verdict::Fail,
+        },
+        (Reaction::RefuseWith(..) | Reaction::RefuseUnlessUnderstood(..), Outcome::Ended) => Verdict::Fail,
     }
 }
 
@@ -166,7 +182,7 @@ impl Outcome {
             Self::Refused(head, _) => format!("{:?}", head.first_line),
             Self::Ended => "the end of the connection without an answer".to_owned(),
             Self::Silence => format!("no answer in {} s", PATIENCE.as_secs()),
-            Self::Wrong(what) => what.clone(),
+            Self::Wrong(what, _) => what.clone(),
         }
     }
 }
@@ -181,7 +197,9 @@ impl Reaction {
                 let statuses: Vec<String> = statuses.iter().map(ToString::to_string).collect();
                 format!("a refusal with {}", statuses.join(" or "))
             }
-            Self::RefuseWith(status, name, value) => format!("a refusal with {status} and {name}: {value}"),
+            Self::RefuseWith(status, name, value) | Self::RefuseUnlessUnderstood(status, name, value) => {
+                format!("a refusal with {status} and {name}: {value}")
+            }
             Self::RefuseBetter => "a refusal".to_owned(),
             Self::Either | Self::Tell => "a refusal or a WebSocket".to_owned(),
         }

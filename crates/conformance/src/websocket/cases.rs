@@ -4,7 +4,7 @@
 use std::{borrow::Cow, fmt};
 
 use super::{connection::Side, exchange::Exchange, series::Series};
-use crate::{Case, CaseId};
+use crate::{Case, CaseId, Clause};
 
 mod closing;
 mod compression;
@@ -63,6 +63,10 @@ pub(super) const FAMILIES: &[(&str, &str)] = &[
     ("r", "Handshake: replies to clients"),
 ];
 
+/// The clause of messages that come back: incoming data MUST be parsed as frames and become messages, and a message is sent
+/// with the opcode of its kind.
+const ECHO: Clause = Clause::must("RFC 6455 §6.1, §6.2");
+
 /// All cases for a server (`Side::Client`: the tester is the client) or for a client, in the order of their ids.
 /// `n_messages` is the number of messages in each case of families 12 and 13.
 pub(super) fn all(side: Side, n_messages: usize) -> Vec<Planned> {
@@ -92,13 +96,13 @@ impl List {
         &mut self,
         id: impl Into<Cow<'static, str>>,
         title: impl Into<Cow<'static, str>>,
-        clause: &'static str,
+        clause: Clause,
         script: Script,
     ) {
         let case = Case {
             id: CaseId::new(id),
             title: title.into(),
-            clause: clause.into(),
+            clause,
         };
         self.0.push(Planned { case, script });
     }
@@ -108,7 +112,7 @@ impl List {
         &mut self,
         id: impl Into<Cow<'static, str>>,
         title: impl Into<Cow<'static, str>>,
-        clause: &'static str,
+        clause: Clause,
         make: impl Fn() -> Exchange + 'static,
     ) {
         self.add(id, title, clause, Script::Exchange(Box::new(make)));

@@ -6,7 +6,7 @@
 //! JSON; `/stopServer` ends the run.
 
 use std::{
-    cell::{Cell, RefCell},
+    cell::{Cell, OnceCell, RefCell},
     time::Duration,
 };
 
@@ -23,7 +23,7 @@ use super::{
     payloads::Corpora,
     servers::deadline,
 };
-use crate::{Case, Outcome, Verdict, WireLog, judge};
+use crate::{Case, Ended, Outcome, Ran, Suite as _, Verdict, judge, run::whole};
 
 mod listener;
 mod visit;
@@ -53,7 +53,7 @@ pub struct ClientRun {
     /// The name that the client gave itself.
     pub agent: Option<String>,
     /// The outcomes in the order of the cases. Cases that the client did not ask for are skipped.
-    pub outcomes: Vec<Outcome>,
+    pub ran: Ran,
 }
 
 /// A run with a client in progress.
@@ -64,6 +64,12 @@ struct Run<'s> {
     outcomes: RefCell<Vec<Option<Outcome>>>,
     agent: RefCell<Option<String>>,
     is_over: Cell<bool>,
+    /// Whether a case has failed.
+    has_failed: Cell<bool>,
+    /// Whether the first failure has led to a look at the client.
+    is_looked_at: Cell<bool>,
+    /// Why the client is not one for this suite.
+    hopeless: OnceCell<String>,
 }
 
 impl ClientSuite {
@@ -85,13 +91,14 @@ impl ClientSuite {
         cases::FAMILIES
     }
 
-    /// Serves `cases` until the client is done: it calls `/updateReports` or `/stopServer`, or all cases have run. A
-    /// case that runs again replaces the earlier outcome. `on_progress` gets every outcome.
+    /// Serves `cases` until the client is done: it calls `/updateReports` or `/stopServer`, or all cases have run, or `stop`
+    /// says that it is enough. A case that runs again replaces the earlier outcome. `on_progress` gets every outcome.
     pub async fn run(
         &self,
         listener: &Listener,
         cases: &[Case],
         usual_deadline: Duration,
+        stop: impl Future<Output = ()>,
         mut on_progress: impl FnMut(&Outcome),
     ) -> ClientRun {
         let run = Run {
@@ -101,22 +108,26 @@ impl ClientSuite {
             outcomes: RefCell::new(cases.iter().map(|_| None).collect()),
             agent: RefCell::default(),
             is_over: Cell::new(false),
+            has_failed: Cell::new(false),
+            is_looked_at: Cell::new(false),
+            hopeless: OnceCell::new(),
         };
-        run.serve(listener, &mut on_progress).await;
-        let skipped = |case: &Case| Outcome {
-            case: case.clone(),
-            verdict: Verdict::Skipped,
-            closing: None,
-            explanation: "the client did not ask for this case".to_owned(),
-            seconds: 0.0,
-            wire: WireLog::default(),
+        let ended = tokio::select! {
+            biased;
+            () = stop => Some(Ended::Stopped),
+            () = run.serve(listener, &mut on_progress) => run.hopeless.get().cloned().map(Ended::Hopeless),
         };
-        let outcomes = run.outcomes.into_inner().into_iter().zip(cases);
+        let reason = match &ended {
+            Some(Ended::Hopeless(why)) => why,
+            Some(Ended::Stopped) => "the run was ended before this case",
+            None => "the client did not ask for this case",
+        };
         ClientRun {
             agent: run.agent.into_inner(),
-            outcomes: outcomes
-                .map(|(outcome, case)| outcome.unwrap_or_else(|| skipped(case)))
-                .collect(),
+            ran: Ran {
+                outcomes: whole(run.outcomes.into_inner(), cases, reason),
+                ended,
+            },
         }
     }
 }
@@ -124,7 +135,7 @@ impl ClientSuite {
 impl Run<'_> {
     async fn serve(&self, listener: &Listener, on_progress: &mut impl FnMut(&Outcome)) {
         let mut visits = FuturesUnordered::new();
-        while !self.is_over.get() {
+        while !self.is_over.get() && self.hopeless.get().is_none() {
             let all_have_run = self.outcomes.borrow().iter().all(Option::is_some);
             tokio::select! {
                 accepted = listener.accept(), if visits.len() < MOST_VISITS => match accepted {
@@ -134,6 +145,9 @@ impl Run<'_> {
                 },
                 Some(finished) = visits.next() => {
                     if let Some((at, outcome)) = finished {
+                        if outcome.worst() == Verdict::Fail {
+                            self.has_failed.set(true);
+                        }
                         on_progress(&outcome);
                         self.outcomes.borrow_mut()[at] = Some(outcome);
                     }
@@ -178,7 +192,14 @@ impl Run<'_> {
             .iter()
             .find(|planned| planned.case.id == case.id)?;
         let visit = Visit::new(planned, opened, &self.suite.corpora);
+        // The first failure leads to a look at what the client does without being asked for anything.
+        let can_look = self.has_failed.get() && visit.can_listen() && !self.is_looked_at.replace(true);
+        let visit = if can_look { visit.listening() } else { visit };
         let outcome = judge(&visit, case.clone(), deadline(&case.id, self.usual_deadline)).await;
+        if let Some(why) = visit.hopeless() {
+            // One visit looks, so nothing is set yet.
+            let _ = self.hopeless.set(why);
+        }
         Some((at, outcome))
     }
 

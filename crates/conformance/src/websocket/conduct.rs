@@ -16,7 +16,10 @@ use crate::{
     },
 };
 
+mod fitting;
 mod wording;
+
+pub(super) use wording::limit;
 
 /// The time limit of an answer of the target.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -50,6 +53,10 @@ struct Course {
     lingers: bool,
     /// The target was silent for the whole time limit.
     was_silent: bool,
+    /// The tester has sent a Close.
+    has_said_close: bool,
+    /// The payload of a pong that no ping asked for, which targets may send (RFC 6455 §5.5.3).
+    unsolicited: Option<Vec<u8>>,
 }
 
 /// An exchange in progress.
@@ -58,7 +65,6 @@ struct Conduct<'c, 'w> {
     exchange: &'c Exchange,
     patience: Duration,
     course: Course,
-    has_said_close: bool,
 }
 
 /// Goes through an exchange to the end of the connection.
@@ -70,7 +76,6 @@ pub(super) async fn conduct(exchange: &Exchange, connection: &mut Connection<'_>
         exchange,
         patience,
         course: Course::default(),
-        has_said_close: false,
     };
     for action in &exchange.actions {
         conduct.act(action).await;
@@ -97,8 +102,13 @@ impl Conduct<'_, '_> {
             Action::Send(frames, cut) => self.send(frames, *cut).await,
             Action::SendPart(frame, part) => self.connection.send_part(frame, part.clone()).await,
             Action::Hear(n_events) => {
-                while self.course.events.len() < *n_events && self.goes_as_expected() {
-                    if !self.step(self.patience).await {
+                while !self.has_come(*n_events) && self.goes_as_expected() {
+                    // After a pong with other data, the right one is hardly to come.
+                    let patience = match self.course.unsolicited {
+                        Some(_) => PROBE_AFTER,
+                        None => self.patience,
+                    };
+                    if !self.step(patience).await {
                         self.course.was_silent = true;
                         return;
                     }
@@ -118,7 +128,7 @@ impl Conduct<'_, '_> {
     }
 
     async fn send(&mut self, frames: &[Frame], cut: Cut) {
-        self.has_said_close |= frames.iter().any(|frame| frame.opcode == frame::CLOSE);
+        self.course.has_said_close |= frames.iter().any(|frame| frame.opcode == frame::CLOSE);
         // A great many look the same in the log.
         if frames.len() > 300 {
             let first = &frames[0];
@@ -139,14 +149,21 @@ impl Conduct<'_, '_> {
         };
         match next {
             Err(end) => self.course.end = Some(end),
-            Ok(heard) if self.course.close.is_some() => self.course.spoke_after_close = Some(heard),
+            // Only data is forbidden behind a Close (RFC 6455 §5.5.1).
+            Ok(heard @ (Heard::Text(_) | Heard::Binary(_))) if self.course.close.is_some() => {
+                self.course.spoke_after_close = Some(heard);
+            }
+            Ok(_) if self.course.close.is_some() => {}
             Ok(Heard::Close(close)) => self.course.close = Some(close),
             // Servers may look after their connections.
-            Ok(Heard::Ping(payload)) if !self.has_said_close => {
+            Ok(Heard::Ping(payload)) if !self.course.has_said_close => {
                 self.connection.send(&[pong(payload)], Cut::Together).await;
             }
             Ok(Heard::Ping(_)) => {}
             Ok(Heard::Pong(payload)) if payload == PROBE => self.course.answered_probe = true,
+            Ok(Heard::Pong(payload)) if !self.exchange.asks_for(&payload) => {
+                self.course.unsolicited = Some(payload);
+            }
             Ok(heard) => self.course.events.push(Event::Heard(heard)),
         }
         true
@@ -159,8 +176,14 @@ impl Conduct<'_, '_> {
 
     /// Whether it is worth waiting for more of the strictest outcome.
     fn goes_as_expected(&self) -> bool {
+        !self.is_over() && fitting::may_become(self.strictest(), &self.course.events)
+    }
+
+    /// Whether the first `n_events` events of the strictest outcome have come, as far as they have to.
+    fn has_come(&self, n_events: usize) -> bool {
         let expected = self.strictest();
-        !self.is_over() && expected.starts_with(&self.course.events)
+        let first = &expected[..n_events.min(expected.len())];
+        fitting::is_there(first, &self.course.events)
     }
 
     fn strictest(&self) -> &[Event] {
@@ -213,7 +236,7 @@ impl Conduct<'_, '_> {
     /// Answers the target's Close and sees the connection off.
     async fn close_behind(&mut self) {
         if let (Some(said), None) = (&self.course.close, &self.course.end) {
-            if !self.has_said_close {
+            if !self.course.has_said_close {
                 let answer = match said {
                     Some((code, _)) => close(*code, ""),
                     None => Frame::new(frame::CLOSE, ""),

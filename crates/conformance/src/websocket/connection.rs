@@ -236,7 +236,7 @@ impl fmt::Display for End {
         match self {
             Self::Finished => f.write_str("the target ended the connection"),
             Self::Broken(kind) => write!(f, "the connection broke: {kind}"),
-            Self::Violated(Violation(what)) => write!(f, "the target sent {what}"),
+            Self::Violated(Violation { what, .. }) => write!(f, "the target sent {what}"),
         }
     }
 }

@@ -114,14 +114,24 @@ impl Exchange {
         Self::new(vec![Frame::new(opcode, payload)]).hears(vec![echo])
     }
 
+    /// Whether a ping with this payload is sent.
+    pub(super) fn asks_for(&self, payload: &[u8]) -> bool {
+        self.frames()
+            .any(|frame| frame.opcode == frame::PING && frame.payload == payload)
+    }
+
     /// Bytes of payload in all that is sent.
     pub(super) fn n_payload_bytes(&self) -> usize {
-        let frames = self.actions.iter().flat_map(|action| match action {
+        self.frames().map(|frame| frame.payload.len()).sum()
+    }
+
+    /// All frames that are sent, in order; a frame that is sent in parts is there for each part.
+    fn frames(&self) -> impl Iterator<Item = &Frame> {
+        self.actions.iter().flat_map(|action| match action {
             Action::Send(frames, _) => frames.as_slice(),
             Action::SendPart(frame, _) => std::slice::from_ref(frame),
             Action::Hear(_) | Action::AwaitFailure(_) => &[],
-        });
-        frames.map(|frame| frame.payload.len()).sum()
+        })
     }
 }
 

@@ -41,7 +41,7 @@ pub fn read(is_masked: bool, stream: &[u8]) -> Read {
                 break;
             }
             Err(violation) => {
-                read.violation = Some(violation.0);
+                read.violation = Some(violation.what);
                 return read;
             }
         }

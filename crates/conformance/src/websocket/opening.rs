@@ -13,6 +13,7 @@ use crate::{
     address::Duplex,
     protocol::{
         head::{Head, NoHead},
+        reader::Violation,
         request::{KEY, Request},
     },
 };
@@ -62,30 +63,42 @@ pub(super) async fn ask(
     received.map(|(head, n_head_bytes)| (head, bytes.split_off(n_head_bytes)))
 }
 
+/// The clause about the answer of a server that opens a WebSocket.
+const ANSWER: &str = "RFC 6455 §4.2.2";
+
 /// Checks the answer of a server that opens a WebSocket (RFC 6455 §4.1, §4.2.2), for these offers of compression and
 /// sub-protocols.
 ///
 /// # Errors
 /// What is wrong with the answer.
-pub(super) fn check(head: &Head, offers: &[Terms], protocols: &[&str]) -> Result<Agreed, String> {
+pub(super) fn check(head: &Head, offers: &[Terms], protocols: &[&str]) -> Result<Agreed, Violation> {
     if head.status() != Some(101) {
-        return Err(format!("{:?} instead of the status 101", head.first_line));
+        let text = format!("{:?} instead of the status 101", head.first_line);
+        return Err(Violation::must(ANSWER, text));
     }
-    if !head.only("Upgrade")?.eq_ignore_ascii_case("websocket") {
-        return Err("Upgrade is not websocket (RFC 6455 §4.2.2)".to_owned());
-    }
-    if !head.lists("Connection", "Upgrade") {
-        return Err("Connection does not name Upgrade (RFC 6455 §4.2.2)".to_owned());
-    }
-    let (accept, expected) = (head.only("Sec-WebSocket-Accept")?, accept_of(KEY));
-    if accept != expected {
-        return Err(format!(
-            "Sec-WebSocket-Accept is {accept:?} and not {expected:?} (RFC 6455 §4.2.2)"
+    let only = |name| head.only(name).map_err(|what| Violation::must(ANSWER, what));
+    if !only("Upgrade")?.eq_ignore_ascii_case("websocket") {
+        return Err(Violation::must(
+            ANSWER,
+            "Upgrade is not websocket (RFC 6455 §4.2.2)",
         ));
     }
-    for forbidden in ["Content-Length", "Transfer-Encoding"] {
+    if !head.lists("Connection", "Upgrade") {
+        let text = "Connection does not name Upgrade (RFC 6455 §4.2.2)";
+        return Err(Violation::must(ANSWER, text));
+    }
+    let (accept, expected) = (only("Sec-WebSocket-Accept")?, accept_of(KEY));
+    if accept != expected {
+        let text = format!("Sec-WebSocket-Accept is {accept:?} and not {expected:?} (RFC 6455 §4.2.2)");
+        return Err(Violation::must(ANSWER, text));
+    }
+    for (forbidden, place) in [
+        ("Content-Length", "RFC 9110 §8.6"),
+        ("Transfer-Encoding", "RFC 9112 §6.1"),
+    ] {
         if head.values(forbidden).next().is_some() {
-            return Err(format!("an answer with 101 has {forbidden} (RFC 9110 §8.6)"));
+            let text = format!("an answer with 101 has {forbidden} ({place})");
+            return Err(Violation::must(place, text));
         }
     }
     Ok(Agreed {
@@ -94,7 +107,9 @@ pub(super) fn check(head: &Head, offers: &[Terms], protocols: &[&str]) -> Result
     })
 }
 
-fn check_extensions(head: &Head, offers: &[Terms]) -> Result<Option<Terms>, String> {
+/// An answer that differs from every offer is one to an offer that the server does not support, and had to decline.
+fn check_extensions(head: &Head, offers: &[Terms]) -> Result<Option<Terms>, Violation> {
+    const DECLINE: &str = "RFC 7692 §7";
     let answers: Vec<_> = head
         .values("Sec-WebSocket-Extensions")
         .flat_map(Terms::read)
@@ -103,31 +118,39 @@ fn check_extensions(head: &Head, offers: &[Terms]) -> Result<Option<Terms>, Stri
         [] => return Ok(None),
         [Ok(answer)] => *answer,
         [Err(element), ..] => {
-            return Err(format!("the extension {element:?} is not valid (RFC 6455 §9.1)"));
+            let text =
+                format!("the extension {element:?} was not offered, or is not valid (RFC 6455 §4.2.2)");
+            return Err(Violation::must(ANSWER, text));
         }
-        _ => return Err("permessage-deflate is accepted twice (RFC 7692 §5.1)".to_owned()),
+        _ => {
+            let text = "permessage-deflate is accepted twice (RFC 7692 §6)";
+            return Err(Violation::must("RFC 7692 §6", text));
+        }
     };
-    let mut complaint = "an extension that was not offered (RFC 6455 §9.1)".to_owned();
+    let mut complaint = Violation::must(
+        ANSWER,
+        "an extension that was not offered on valid terms (RFC 6455 §4.2.2, RFC 7692 §7)",
+    );
     for offer in offers {
         match answer.answers(offer) {
             Ok(()) => return Ok(Some(answer)),
-            Err(why) => complaint = why,
+            Err(why) => complaint = Violation::must(DECLINE, why),
         }
     }
     Err(complaint)
 }
 
-fn check_protocol(head: &Head, offered: &[&str]) -> Result<Option<String>, String> {
+fn check_protocol(head: &Head, offered: &[&str]) -> Result<Option<String>, Violation> {
     if head.values("Sec-WebSocket-Protocol").next().is_none() {
         return Ok(None);
     }
-    let chosen = head.only("Sec-WebSocket-Protocol")?;
+    let chosen = head.only("Sec-WebSocket-Protocol");
+    let chosen = chosen.map_err(|what| Violation::must(ANSWER, what))?;
     if offered.contains(&chosen) {
         return Ok(Some(chosen.to_owned()));
     }
-    Err(format!(
-        "the sub-protocol {chosen:?} was not offered (RFC 6455 §4.2.2)"
-    ))
+    let text = format!("the sub-protocol {chosen:?} was not offered (RFC 6455 §4.2.2)");
+    Err(Violation::must(ANSWER, text))
 }
 
 /// Opens a WebSocket in the usual way, offering these terms of compression.
@@ -138,18 +161,18 @@ pub(super) async fn open<'w>(
     server: &Server,
     offers: &[Terms],
     wire: &'w mut WireLog,
-) -> Result<(Connection<'w>, Agreed), String> {
+) -> Result<(Connection<'w>, Agreed), Violation> {
     let mut stream = server
         .dial()
         .await
-        .map_err(|error| format!("no connection: {error}"))?;
+        .map_err(|error| Violation::must(ANSWER, format!("no connection: {error}")))?;
     let mut request = Request::new(server);
     if !offers.is_empty() {
         request = request.with(format!("Sec-WebSocket-Extensions: {}", Terms::headers(offers)));
     }
     let request = request.encode();
     let answer = ask(&mut *stream, &request, request.len(), wire).await;
-    let (head, early) = answer.map_err(|none| none.to_string())?;
+    let (head, early) = answer.map_err(|none| Violation::must(ANSWER, none.to_string()))?;
     let agreed = check(&head, offers, &[])?;
     let deflate = agreed.deflate.map(|terms| terms.of_client());
     Ok((
@@ -185,7 +208,9 @@ mod tests {
             fields.join("\r\n")
         );
         let (head, _) = Head::read(text.as_bytes()).unwrap().unwrap();
-        let complaint = check(&head, &[Terms::MODEST], &["chat"]).err();
+        let complaint = check(&head, &[Terms::MODEST], &["chat"])
+            .err()
+            .map(|violation| violation.what);
         match expected {
             None => assert_eq!(complaint, None, "{changes:?}"),
             Some(part) => assert!(
@@ -216,7 +241,7 @@ mod tests {
         );
         check_answer(
             &["Sec-WebSocket-Extensions: x-new"],
-            Some("\"x-new\" is not valid"),
+            Some("\"x-new\" was not offered"),
         );
         check_answer(
             &["Sec-WebSocket-Extensions: permessage-deflate, permessage-deflate"],

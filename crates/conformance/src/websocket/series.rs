@@ -1,12 +1,12 @@
 //! Many messages, each sent when the one before has come back: families 9.7, 9.8, 12 and 13.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use tokio::time::timeout;
 
 use super::{
-    conduct::close_in_order,
-    connection::{Connection, Cut},
+    conduct::{close_in_order, limit},
+    connection::{Connection, Cut, End},
     exchange::{fragments, message, pong},
     payloads::{Corpora, Kind},
     terms::Terms,
@@ -58,12 +58,7 @@ impl Series {
             let expected = message(opcode, payload.clone());
             self.send(connection, opcode, payload, number).await;
             if let Err(got) = hear(connection, &expected).await {
-                return Judgement::fail(format!(
-                    "expected {expected} back as message {} of {}; got {got}",
-                    number + 1,
-                    self.n_messages
-                ))
-                .with_closing(Verdict::Fail);
+                return self.judge(&expected, number, got);
             }
         }
         connection
@@ -72,6 +67,24 @@ impl Series {
         let (closing, remark) = close_in_order(connection).await;
         Judgement::pass(format!("{} messages came back; then {remark}", self.n_messages))
             .with_closing(closing)
+    }
+
+    /// Judges another answer than the echo of message `number`.
+    fn judge(&self, expected: &Heard, number: usize, got: Got) -> Judgement {
+        if let Got::Heard(Heard::Close(Some((code, _)))) = got
+            && let Some(limit) = limit(code, self.n_bytes)
+        {
+            return Judgement::new(Verdict::Informational, limit);
+        }
+        let judgement = Judgement::fail(format!(
+            "expected {expected} back as message {} of {}; got {got}",
+            number + 1,
+            self.n_messages
+        ));
+        match got {
+            Got::End(End::Violated(violation)) => judgement.against(violation.clause),
+            _ => judgement,
+        }
     }
 
     async fn send(&self, connection: &mut Connection<'_>, opcode: u8, payload: Vec<u8>, number: usize) {
@@ -93,23 +106,48 @@ impl Series {
     }
 }
 
+/// What came instead of an echo.
+enum Got {
+    /// Nothing.
+    Silence,
+    /// A message of the same kind and length, with other bytes.
+    OtherBytes,
+    /// Another message.
+    Heard(Heard),
+    /// The end of the connection.
+    End(End),
+}
+
+impl fmt::Display for Got {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Silence => f.write_str("silence"),
+            Self::OtherBytes => f.write_str("a message of the same length with other bytes"),
+            Self::Heard(heard) => heard.fmt(f),
+            Self::End(end) => end.fmt(f),
+        }
+    }
+}
+
 /// Waits for an echo.
 ///
 /// # Errors
 /// What came instead.
-async fn hear(connection: &mut Connection<'_>, expected: &Heard) -> Result<(), String> {
+async fn hear(connection: &mut Connection<'_>, expected: &Heard) -> Result<(), Got> {
     loop {
         let Ok(next) = timeout(PATIENCE, connection.next()).await else {
-            return Err("silence".to_owned());
+            return Err(Got::Silence);
         };
         match next {
             Ok(heard) if heard == *expected => return Ok(()),
+            // A target may send pongs that no ping asked for.
+            Ok(Heard::Pong(_)) => {}
             Ok(Heard::Ping(payload)) => connection.send(&[pong(payload)], Cut::Together).await,
             Ok(heard) if heard.to_string() == expected.to_string() => {
-                return Err("a message of the same length with other bytes".to_owned());
+                return Err(Got::OtherBytes);
             }
-            Ok(heard) => return Err(heard.to_string()),
-            Err(end) => return Err(end.to_string()),
+            Ok(heard) => return Err(Got::Heard(heard)),
+            Err(end) => return Err(Got::End(end)),
         }
     }
 }

@@ -1,6 +1,9 @@
 //! The suite for servers: the tester is the client of an echo server.
 
-use std::time::Duration;
+use std::{
+    cell::{Cell, OnceCell},
+    time::Duration,
+};
 
 use tokio::time::timeout;
 
@@ -8,13 +11,17 @@ use super::{
     asking,
     cases::{self, Planned, Script},
     conduct::conduct,
-    connection::Side,
+    connection::{Connection, Cut, Side},
+    exchange::ping,
     opening::open,
     payloads::Corpora,
     series::Series,
     terms::Terms,
 };
-use crate::{Case, CaseId, DialError, Judgement, Server, Suite, Verdict, WireLog};
+use crate::{
+    Case, CaseId, DialError, Judgement, Server, Suite, Verdict, WireLog,
+    protocol::{messages::Heard, reader::Violation},
+};
 
 /// The suite for servers.
 #[derive(Debug)]
@@ -22,11 +29,18 @@ pub struct ServerSuite {
     server: Server,
     cases: Vec<Planned>,
     corpora: Corpora,
+    /// Whether the first failure has led to a look at the server.
+    is_looked_at: Cell<bool>,
+    /// Why the server is not one for this suite.
+    hopeless: OnceCell<String>,
 }
 
 /// The additional time of a case with much data. Reason: 4 MiB in fragments of 64 bytes, and a thousand messages of
 /// 128 KiB.
 pub(super) const LONG: Duration = Duration::from_secs(300);
+
+/// The time in which a greeting would come. Reason: a greeting is sent with the handshake.
+pub(super) const GREETS_WITHIN: Duration = Duration::from_secs(1);
 
 /// The time limit of the first connection. Reason: a packet that is lost three times, on a slow line.
 const REACHABLE_WITHIN: Duration = Duration::from_secs(10);
@@ -39,7 +53,34 @@ impl ServerSuite {
             server,
             cases: cases::all(Side::Client, n_messages),
             corpora: Corpora::default(),
+            is_looked_at: Cell::new(false),
+            hopeless: OnceCell::new(),
         }
+    }
+
+    /// Looks once at what the server does without being asked for anything: a server that speaks first fails every case,
+    /// each with another wrong echo.
+    async fn look(&self) {
+        if self.is_looked_at.replace(true) {
+            return;
+        }
+        if let Ok(Some(greeting)) = timeout(GREETS_WITHIN, self.greeting()).await {
+            let text = greeted(
+                "the server",
+                &greeting,
+                "; plimsoll serve --no-welcome sends none",
+            );
+            // Nothing else sets it.
+            let _ = self.hopeless.set(text);
+        }
+    }
+
+    /// The message that the server sends before it answers a ping; `None` without one.
+    async fn greeting(&self) -> Option<Heard> {
+        let mut wire = WireLog::default();
+        let (mut connection, _) = open(&self.server, &[], &mut wire).await.ok()?;
+        connection.send(&[ping("who speaks first?")], Cut::Together).await;
+        first_words(&mut connection).await
     }
 
     async fn perform(&self, script: &Script, wire: &mut WireLog) -> Judgement {
@@ -111,10 +152,36 @@ impl Suite for ServerSuite {
 
     async fn run(&self, case: &CaseId, wire: &mut WireLog) -> Judgement {
         match self.cases.iter().find(|planned| planned.case.id == *case) {
-            Some(planned) => self.perform(&planned.script, wire).await,
+            Some(planned) => {
+                let judgement = self.perform(&planned.script, wire).await;
+                if judgement.verdict == Verdict::Fail {
+                    self.look().await;
+                }
+                judgement
+            }
             None => Judgement::skipped("there is no such case"),
         }
     }
+
+    fn hopeless(&self) -> Option<String> {
+        self.hopeless.get().cloned()
+    }
+}
+
+/// The first text or binary message, if one comes before a pong, a Close or the end.
+pub(super) async fn first_words(connection: &mut Connection<'_>) -> Option<Heard> {
+    loop {
+        match connection.next().await {
+            Ok(heard @ (Heard::Text(_) | Heard::Binary(_))) => return Some(heard),
+            Ok(Heard::Ping(_)) => {}
+            Ok(Heard::Pong(_) | Heard::Close(_)) | Err(_) => return None,
+        }
+    }
+}
+
+/// Says in one line that a target speaks first.
+pub(super) fn greeted(who: &str, greeting: &Heard, hint: &str) -> String {
+    format!("{who} sends {greeting} before anything was sent to it; a target of this suite only echoes{hint}")
 }
 
 /// The deadline of a case. Families 9, 12 and 13 send much data and get more time.
@@ -125,8 +192,12 @@ pub(super) fn deadline(case: &CaseId, usual: Duration) -> Duration {
     }
 }
 
-fn unopened(what: &str) -> Judgement {
+/// A handshake that is wrong for one case is wrong for others, too.
+fn unopened(violation: &Violation) -> Judgement {
+    let Violation { what, clause } = violation;
     Judgement::fail(format!("expected a WebSocket; got {what}"))
+        .against(clause.clone())
+        .with_cause(what)
 }
 
 pub(super) fn without_compression() -> Judgement {

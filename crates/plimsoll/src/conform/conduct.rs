@@ -1,11 +1,13 @@
 //! The way from a suite to an exit code, the same for all suites.
 
 use std::{
+    cell::Cell,
     io::{self, Write},
+    pin::Pin,
     time::{Instant, SystemTime},
 };
 
-use plimsoll_conformance::{Case, Outcome, Results, Suite, Target, run};
+use plimsoll_conformance::{Case, Ended, Outcome, Ran, Results, Suite, Target, run};
 
 use super::{
     cases::listing,
@@ -34,22 +36,25 @@ pub(super) struct Subject {
     pub(super) nameless: Option<&'static str>,
 }
 
-/// The result of a run.
-pub(super) struct Ran {
-    /// The outcomes in the order of the cases.
-    pub(super) outcomes: Vec<Outcome>,
+/// The result of a run, whole or not.
+pub(super) struct Finished {
+    /// The outcomes, and why the run ended early.
+    pub(super) ran: Ran,
     /// The name that the target gave itself.
     pub(super) agent: Option<String>,
     /// The URL of the target.
     pub(super) url: String,
 }
 
+/// Resolves when the run has to end with what it has.
+pub(super) type Stop<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
+
 /// Runs the selected cases, and writes the results as the flags say. `name` is the suite's name in results, and `url`
 /// is the URL of the target.
 ///
 /// # Errors
-/// When the flags ask for what cannot be, the target does not answer, or a signal ended the run: then there are no
-/// results.
+/// When the flags ask for what cannot be, or the target does not answer: then there are no results. When a signal ended the
+/// run, or the target is not one for the suite: then the results so far are written first.
 pub(super) fn conduct(
     name: &'static str,
     suite: &impl Suite,
@@ -63,12 +68,20 @@ pub(super) fn conduct(
         families: suite.families(),
         nameless: None,
     };
-    let runner = async |cases, observe: &mut dyn FnMut(&Outcome)| {
+    let runner = async |cases, stop: Stop<'_>, observe: &mut dyn FnMut(&Outcome)| {
         let prepared = suite.prepare().await;
         prepared.map_err(|problem| Failure::Runtime(problem.into()))?;
-        let outcomes = run(suite, cases, flags.parallel.get(), flags.deadline(), observe).await;
-        Ok(Ran {
-            outcomes,
+        let ran = run(
+            suite,
+            cases,
+            flags.parallel.get(),
+            flags.deadline(),
+            stop,
+            observe,
+        )
+        .await;
+        Ok(Finished {
+            ran,
             agent: None,
             url: suite.target().unwrap_or_else(|| url.to_owned()),
         })
@@ -85,7 +98,7 @@ pub(super) fn conduct_by(
     subject: Subject,
     flags: &Flags,
     surroundings: &Surroundings<'_>,
-    runner: impl AsyncFnOnce(Vec<Case>, &mut dyn FnMut(&Outcome)) -> Result<Ran, Failure>,
+    runner: impl AsyncFnOnce(Vec<Case>, Stop<'_>, &mut dyn FnMut(&Outcome)) -> Result<Finished, Failure>,
     finish: impl AsyncFnOnce(),
 ) -> Result<Status, Failure> {
     let Subject {
@@ -105,8 +118,11 @@ pub(super) fn conduct_by(
     flags.reports.iter().try_for_each(ReportFile::check)?;
     let expecting = Expecting::read(flags, surroundings)?;
     let (began, started) = (Instant::now(), SystemTime::now());
-    let Ran { outcomes, agent, url } = run_local(watched(cases, runner, finish))?;
+    let (finished, n_done) = run_local(watched(cases, runner, finish))?;
+    let Finished { ran, agent, url } = finished;
+    let Ran { outcomes, ended } = ran;
     let seconds = began.elapsed().as_secs_f64();
+    let n_cases = outcomes.len();
     let name = flags.name.clone().or(agent);
     let target = Target {
         name: name.unwrap_or_else(|| nameless.map_or_else(|| url.clone(), str::to_owned)),
@@ -119,37 +135,66 @@ pub(super) fn conduct_by(
         file.write(&results)?;
         writeln!(io::stderr(), "Report: {file}")?;
     }
-    expecting.judge(&all, &results)
+    match ended {
+        None => expecting.judge(&all, &results),
+        // A part of the verdicts is not what --expect and --write-expectations are about.
+        Some(Ended::Stopped) => Err(early(format!(
+            "a signal ended the run after {n_done} of {n_cases} cases"
+        ))),
+        Some(Ended::Hopeless(why)) => Err(early(format!("{why}; ended after {n_done} of {n_cases} cases"))),
+    }
 }
 
-/// Shows how far the run is, and ends it when a signal comes; a second signal waits for nothing.
+fn early(problem: String) -> Failure {
+    Failure::Runtime(problem.into())
+}
+
+/// Shows how far the run is, and ends it when a signal comes; a second signal waits for nothing. Returns the number of cases
+/// that ran, too.
 async fn watched(
     cases: Vec<Case>,
-    runner: impl AsyncFnOnce(Vec<Case>, &mut dyn FnMut(&Outcome)) -> Result<Ran, Failure>,
+    runner: impl AsyncFnOnce(Vec<Case>, Stop<'_>, &mut dyn FnMut(&Outcome)) -> Result<Finished, Failure>,
     finish: impl AsyncFnOnce(),
-) -> Result<Ran, Failure> {
+) -> Result<(Finished, usize), Failure> {
     let signals = Signals::listen()?;
     let n_cases = cases.len();
     let mut progress = Progress::new(n_cases);
-    let mut n_done = 0;
+    let n_done = Cell::new(0);
+    let is_running = Cell::new(false);
     let mut observe = |outcome: &Outcome| {
-        n_done += 1;
+        n_done.set(n_done.get() + 1);
         progress.observe(outcome);
     };
-    let ran = tokio::select! {
-        ran = runner(cases, &mut observe) => Some(ran),
-        () = signals.received(1) => None,
+    let stop: Stop<'_> = Box::pin(async {
+        // Whoever waits for this is at the cases, and keeps what it has.
+        is_running.set(true);
+        signals.received(1).await;
+    });
+    // Before the first case a signal ends the preparations; there are no results then.
+    let unprepared = async {
+        signals.received(1).await;
+        if is_running.get() {
+            signals.received(2).await;
+        }
+    };
+    let finished = tokio::select! {
+        biased;
+        finished = runner(cases, stop, &mut observe) => Some(finished),
+        () = unprepared => None,
     };
     tokio::select! {
         () = finish() => {}
         () = signals.received(2) => {}
     }
     progress.finish();
-    ran.unwrap_or_else(|| {
-        let problem =
-            format!("a signal ended the run after {n_done} of {n_cases} cases, so there are no results");
-        Err(Failure::Runtime(problem.into()))
-    })
+    let Some(finished) = finished else {
+        let problem = format!(
+            "a signal ended the run after {} of {n_cases} cases, so there are no results",
+            n_done.get()
+        );
+        return Err(early(problem));
+    };
+    Ok((finished?, n_done.get()))
 }
 
 fn print(results: &Results, format: Format) -> Result<(), Failure> {

@@ -1,8 +1,8 @@
 //! The progress of a suite: one line on standard error that is redrawn, if standard error is a terminal.
 
-use std::io;
+use std::{collections::HashSet, io};
 
-use plimsoll_conformance::{Outcome, Verdict};
+use plimsoll_conformance::Outcome;
 
 use crate::screen::Screen;
 
@@ -13,6 +13,8 @@ pub(super) struct Progress {
     n_cases: usize,
     n_done: usize,
     n_failed: usize,
+    /// Faults that many cases meet, each of which is one failure.
+    causes: HashSet<String>,
 }
 
 impl Progress {
@@ -24,12 +26,13 @@ impl Progress {
             n_cases,
             n_done: 0,
             n_failed: 0,
+            causes: HashSet::new(),
         }
     }
 
     pub(super) fn observe(&mut self, outcome: &Outcome) {
         self.n_done += 1;
-        self.n_failed += usize::from(outcome.worst() == Verdict::Fail);
+        self.n_failed += usize::from(outcome.is_new_failure(&mut self.causes));
         if self.is_drawable {
             let Self {
                 n_cases,

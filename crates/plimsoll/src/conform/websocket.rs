@@ -1,6 +1,7 @@
 //! `plimsoll conform websocket`: servers against RFC 6455 and RFC 7692, or with `--listen`, clients.
 
 use std::{
+    collections::HashSet,
     io::{self, Write},
     net::SocketAddr,
     path::PathBuf,
@@ -9,14 +10,14 @@ use std::{
 
 use clap::Parser;
 use plimsoll_conformance::{
-    Case, Outcome, Verdict,
+    Case, Outcome,
     websocket::{ClientSuite, Listener, ServerSuite},
 };
 use plimsoll_server::Tls;
 use rustls::ServerConfig;
 
 use super::{
-    conduct::{Ran, Subject, conduct, conduct_by},
+    conduct::{Finished, Stop, Subject, conduct, conduct_by},
     flags::Flags,
     trust::Trust,
 };
@@ -107,7 +108,7 @@ impl Options {
             families: suite.families(),
             nameless: Some("client"),
         };
-        let runner = async |cases: Vec<Case>, observe: &mut dyn FnMut(&Outcome)| {
+        let runner = async |cases: Vec<Case>, stop: Stop<'_>, observe: &mut dyn FnMut(&Outcome)| {
             let listener = Listener::bind(address, tls).await.map_err(|error| {
                 Failure::Runtime(
                     format!("cannot listen on {address}: {error}; choose another --listen").into(),
@@ -121,9 +122,10 @@ impl Options {
                     .position(|case| case.id == outcome.case.id)
                     .map_or(0, |at| at + 1)
             };
-            let run = suite.run(&listener, &cases, self.flags.deadline(), |outcome| {
+            let mut causes = HashSet::new();
+            let run = suite.run(&listener, &cases, self.flags.deadline(), stop, |outcome| {
                 observe(outcome);
-                if outcome.worst() == Verdict::Fail {
+                if outcome.is_new_failure(&mut causes) {
                     // Standard error is a courtesy here: the results have it all.
                     let _ = writeln!(
                         io::stderr(),
@@ -134,8 +136,8 @@ impl Options {
                 }
             });
             let run = run.await;
-            Ok(Ran {
-                outcomes: run.outcomes,
+            Ok(Finished {
+                ran: run.ran,
                 agent: run.agent,
                 url: origin,
             })

@@ -3,7 +3,7 @@
 
 use super::{
     super::{
-        client::{self, Client, Event},
+        client::{self, Client, Closing, Event},
         message::quoted,
         stage::Stage,
         stop::{Checked, Stop},
@@ -41,37 +41,55 @@ pub(super) async fn unknown_command(stage: &Stage<'_>) -> Checked {
     .await
 }
 
-pub(super) async fn no_identifier(stage: &Stage<'_>) -> Checked {
-    are_ignored(
-        stage,
-        &[
-            r#"{"command":"subscribe"}"#,
-            r#"{"command":"subscribe","identifier":null}"#,
-            r#"{"command":"unsubscribe"}"#,
-            r#"{"command":"message","data":"{}"}"#,
-        ],
-    )
-    .await
-}
-
-pub(super) async fn identifier_not_json(stage: &Stage<'_>) -> Checked {
+/// Commands that may be ignored or refused: by a rejection, or by the end of the connection.
+async fn are_ignored_or_refused(stage: &Stage<'_>, commands: &[String]) -> Checked {
     let mut client = stage.client().await?;
-    for identifier in ["not JSON", "", "{", "[]", r#""StreamsChannel""#] {
-        client
-            .send(&format!(
-                r#"{{"command":"subscribe","identifier":{}}}"#,
-                quoted(identifier)
-            ))
-            .await?;
-        for message in client.settle().await? {
-            let is_rejection =
-                message.is("reject_subscription") && message.identifier.as_deref() == Some(identifier);
-            if !is_rejection {
-                return Err(client.unexpected("a rejection, or nothing", &message));
-            }
+    for command in commands {
+        client.send(command).await?;
+        if !survives(&mut client).await? {
+            client = stage.client().await?;
         }
     }
     is_unharmed(&mut client).await
+}
+
+/// Whether the connection goes on after a command that may have been refused.
+async fn survives(client: &mut Client) -> Checked<bool> {
+    const EXPECTED: &str = "nothing, a rejection, or a Close";
+    let last = client.send_last().await?;
+    loop {
+        match client.event(EXPECTED).await? {
+            Event::Closed(Closing::Frame { .. }) => return Ok(false),
+            Event::Message(message) if message.is("disconnect") => {
+                client.is_closed_properly().await?;
+                return Ok(false);
+            }
+            Event::Message(message) if message.is("reject_subscription") => {
+                if message.identifier.as_ref() == Some(&last) {
+                    return Ok(true);
+                }
+            }
+            Event::Message(message) => return Err(client.unexpected(EXPECTED, &message)),
+            Event::Closed(closing @ Closing::Cut) => {
+                return Err(Stop::fail(format!("expected {EXPECTED}; {closing}")));
+            }
+        }
+    }
+}
+
+pub(super) async fn no_identifier(stage: &Stage<'_>) -> Checked {
+    let commands = [
+        r#"{"command":"subscribe"}"#,
+        r#"{"command":"subscribe","identifier":null}"#,
+        r#"{"command":"unsubscribe"}"#,
+        r#"{"command":"message","data":"{}"}"#,
+    ];
+    are_ignored_or_refused(stage, &commands.map(str::to_owned)).await
+}
+
+pub(super) async fn identifier_not_json(stage: &Stage<'_>) -> Checked {
+    let identifiers = ["not JSON", "", "{", "[]", r#""StreamsChannel""#];
+    are_ignored_or_refused(stage, &identifiers.map(client::subscribe)).await
 }
 
 pub(super) async fn data_not_text(stage: &Stage<'_>) -> Checked {
@@ -108,7 +126,7 @@ pub(super) async fn not_json(stage: &Stage<'_>) -> Checked {
             Event::Message(message) => {
                 return Err(client.unexpected("a confirmation, or the close", &message));
             }
-            Event::Closed(client::Closing::Frame { .. }) => {}
+            Event::Closed(Closing::Frame { .. }) => {}
             Event::Closed(closing) => {
                 return Err(Stop::fail(format!(
                     "expected {text:?} to be ignored, or a Close frame; {closing}"

@@ -8,8 +8,9 @@ use super::{
         stage::Stage,
         stop::{Checked, Stop},
     },
-    streams_channel,
+    WHISPERS, streams_channel,
 };
+use crate::Score;
 
 pub(super) async fn to_others(stage: &Stage<'_>) -> Checked {
     stage.needs_rpc("a broadcast to others")?;
@@ -29,15 +30,29 @@ pub(super) async fn to_others(stage: &Stage<'_>) -> Checked {
 }
 
 pub(super) async fn whisper(stage: &Stage<'_>) -> Checked {
-    whispers(stage, r#"{"event":"typing","user":"kay"}"#).await
+    whispers(stage, r#"{"event":"typing","user":"kay"}"#)
+        .await
+        .map(|_kept| ())
 }
 
 pub(super) async fn whispered_numbers(stage: &Stage<'_>) -> Checked {
-    whispers(stage, r#"{"id":9007199254740993}"#).await
+    let kept = whispers(stage, r#"{"id":9007199254740993}"#).await?;
+    let score = Score {
+        kept: u32::from(kept.is_ok()),
+        of: 1,
+    };
+    let first = kept
+        .err()
+        .map_or_else(String::new, |difference| format!("; {difference}"));
+    Err(Stop::graded(
+        score,
+        format!("{} of 1 whispers kept its number{first}", score.kept),
+    ))
 }
 
-/// Expects that others receive the whisper `data`, and its sender does not.
-async fn whispers(stage: &Stage<'_>, data: &str) -> Checked {
+/// Expects that others receive the whisper `data`, and its sender does not. Returns the difference that RFC 8259 allows, if
+/// there is one.
+async fn whispers(stage: &Stage<'_>, data: &str) -> Checked<Result<(), String>> {
     stage.needs_rpc("whispering")?;
     let stream = stage.name("a");
     let identifier = format!(r#"{{"channel":"WhisperChannel","stream":"{stream}"}}"#);
@@ -55,10 +70,16 @@ async fn whispers(stage: &Stage<'_>, data: &str) -> Checked {
     if !is_whisper || message.identifier.as_deref() != Some(&*identifier) {
         return Err(listener.unexpected(data, &message));
     }
-    if let Fidelity::Changed(difference) = compare(data, message.payload()) {
-        return Err(Stop::fail(format!("expected the whisper {data}; {difference}")));
-    }
+    let kept = match compare(data, message.payload()) {
+        Fidelity::Changed(difference) => {
+            let text = format!("expected the whisper {data}; {difference}");
+            return Err(Stop::fail(text).against(WHISPERS));
+        }
+        Fidelity::Allowed(difference) => Err(difference),
+        Fidelity::Exact | Fidelity::Rewritten => Ok(()),
+    };
     stage.publish(&stream, r#""to all""#).await?;
     speaker.hears(&identifier, r#""to all""#).await?;
-    listener.hears(&identifier, r#""to all""#).await
+    listener.hears(&identifier, r#""to all""#).await?;
+    Ok(kept)
 }

@@ -36,7 +36,7 @@ impl Page {
             in_text(case.id.as_str()),
             in_text(&case.title),
             in_text(&result.target.name),
-            in_text(&case.clause),
+            in_text(&outcome.clause().to_string()),
             outcome.worst(),
             outcome.seconds,
             in_text(&outcome.explanation),

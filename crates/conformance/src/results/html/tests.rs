@@ -46,7 +46,7 @@ fn nothing_from_outside_is_markup() {
     let evil = "</style></pre><script>alert(1)</script>\"'";
     let first = &mut results.outcomes[1];
     first.case.title = evil.into();
-    first.case.clause = evil.into();
+    first.case.clause.place = evil.into();
     first.explanation = evil.to_owned();
     first.wire.received(evil);
     results.target.name = evil.to_owned();

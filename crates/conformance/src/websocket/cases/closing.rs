@@ -2,6 +2,7 @@
 
 use super::List;
 use crate::{
+    Clause,
     protocol::frame::{CLOSE, Frame, TEXT},
     websocket::exchange::{
         Ending, Exchange, PROTOCOL_ERROR, close, fragments, last, message, ping, text, text_begins,
@@ -39,54 +40,65 @@ pub(super) fn add(list: &mut List) {
     add_payloads(list);
     for (number, (code, ending)) in (1..).zip(VALID_CODES) {
         let title = format!("a close with {code} is answered");
-        list.exchange(format!("7.7.{number}"), title, "RFC 6455 §7.4", move || {
-            Exchange::new(vec![close(code, "")]).ends(ending)
-        });
+        list.exchange(
+            format!("7.7.{number}"),
+            title,
+            Clause::must("RFC 6455 §5.5.1"),
+            move || Exchange::new(vec![close(code, "")]).ends(ending),
+        );
     }
     for (number, code) in (1..).zip(INVALID_CODES) {
         let title = format!("a close with {code}, which must not be sent, fails the connection");
-        list.exchange(format!("7.9.{number}"), title, "RFC 6455 §7.4", move || {
-            Exchange::new(vec![close(code, "")]).ends(PROTOCOL_ERROR)
-        });
+        list.exchange(
+            format!("7.9.{number}"),
+            title,
+            Clause::should("RFC 6455 §7.4, §10.7"),
+            move || Exchange::new(vec![close(code, "")]).ends(PROTOCOL_ERROR),
+        );
     }
     for (number, code) in (1..).zip(UNKNOWN_CODES) {
         let title = format!("how the target treats a close with {code}");
-        list.exchange(format!("7.13.{number}"), title, "RFC 6455 §7.4.2", move || {
-            Exchange::new(vec![close(code, "")]).ends(Ending::Any)
-        });
+        list.exchange(
+            format!("7.13.{number}"),
+            title,
+            Clause::informational("RFC 6455 §7.4.2"),
+            move || Exchange::new(vec![close(code, "")]).ends(Ending::Any),
+        );
     }
 }
 
 fn add_order(list: &mut List) {
-    const CLAUSE: &str = "RFC 6455 §1.4, §5.5.1";
+    const CLAUSE: Clause = Clause::must("RFC 6455 §5.5.1");
+    // After a Close has come, nothing forbids an answer to what is behind it, until the target has sent its own Close.
+    const BEHIND: Clause = Clause::should("RFC 6455 §5.5.1");
     list.exchange(
         "7.1.1",
         "a text comes back, then the close is answered",
-        "RFC 6455 §7.1.2",
+        CLAUSE,
         || Exchange::echo(TEXT, b"Hello, world!".to_vec()),
     );
     list.exchange("7.1.2", "the first of two closes is answered", CLAUSE, || {
         Exchange::new(vec![close(1000, ""), close(1000, "")]).ends(NORMAL)
     });
-    list.exchange("7.1.3", "a ping behind a close is not answered", CLAUSE, || {
+    list.exchange("7.1.3", "a ping behind a close is not answered", BEHIND, || {
         Exchange::new(vec![close(1000, ""), ping("too late")]).ends(NORMAL)
     });
     list.exchange(
         "7.1.4",
         "a text behind a close does not come back",
-        CLAUSE,
+        BEHIND,
         || Exchange::new(vec![close(1000, ""), text("too late")]).ends(NORMAL),
     );
     list.exchange(
         "7.1.5",
         "a close between two fragments is answered, and the text does not come back",
-        CLAUSE,
+        BEHIND,
         || Exchange::new(vec![text_begins("first"), close(1000, ""), last("second")]).ends(NORMAL),
     );
     list.exchange(
         "7.1.6",
         "how the target treats 256 KiB, a text, a close and a ping at once",
-        CLAUSE,
+        Clause::informational("RFC 6455 §5.5.1"),
         || {
             let large = vec![b'*'; 256 << 10];
             let frames = vec![
@@ -101,14 +113,14 @@ fn add_order(list: &mut List) {
 }
 
 fn add_payloads(list: &mut List) {
-    const CLAUSE: &str = "RFC 6455 §5.5.1";
+    const CLAUSE: Clause = Clause::must("RFC 6455 §5.5.1");
     list.exchange("7.3.1", "a close without a code is answered", CLAUSE, || {
         Exchange::new(vec![Frame::new(CLOSE, "")]).ends(Ending::Answered(&[None, Some(1000)]))
     });
     list.exchange(
         "7.3.2",
         "a close with one byte fails the connection",
-        CLAUSE,
+        Clause::should("RFC 6455 §5.5.1, §10.7"),
         || Exchange::new(vec![Frame::new(CLOSE, "a")]).ends(PROTOCOL_ERROR),
     );
     for (id, n_bytes) in [("7.3.3", 0), ("7.3.4", 13), ("7.3.5", 123)] {
@@ -120,13 +132,13 @@ fn add_payloads(list: &mut List) {
     list.exchange(
         "7.3.6",
         "a close with a reason of 124 bytes fails the connection",
-        "RFC 6455 §5.5",
+        Clause::should("RFC 6455 §5.5, §10.7"),
         || Exchange::new(vec![close(1000, &"r".repeat(124))]).ends(PROTOCOL_ERROR),
     );
     list.exchange(
         "7.5.1",
         "a close with a reason that is not UTF-8 fails the connection",
-        CLAUSE,
+        Clause::should("RFC 6455 §5.5.1, §10.7"),
         || {
             let mut bad = close(1000, "");
             bad.payload.extend(b"\xCE\xBA\xE1\xBD\xB9\xED\xA0\x80edited");
@@ -136,7 +148,7 @@ fn add_payloads(list: &mut List) {
     list.exchange(
         "10.1.1",
         "a text of 64 KiB in fragments of 1300 bytes comes back",
-        "RFC 6455 §5.4",
+        Clause::must("RFC 6455 §5.4"),
         || {
             let payload = vec![b'*'; 65_536];
             Exchange::new(fragments(TEXT, 0, &payload, 1300)).hears(vec![message(TEXT, payload)])

@@ -1,14 +1,17 @@
 //! Families 12 and 13: compressed messages of many kinds and sizes come back, in all terms that can be agreed on (RFC 7692).
 
 use super::{List, Script};
-use crate::websocket::{
-    connection::Side,
-    payloads::Kind,
-    series::{Content, Series},
-    terms::Terms,
+use crate::{
+    Clause,
+    websocket::{
+        connection::Side,
+        payloads::Kind,
+        series::{Content, Series},
+        terms::Terms,
+    },
 };
 
-const CLAUSE: &str = "RFC 7692 §6, §7";
+const CLAUSE: Clause = Clause::must("RFC 6455 §6.2, RFC 7692 §6.2");
 
 /// Sizes of messages, and of the fragments that they are sent in.
 const SIZES: [(usize, Option<usize>); 18] = [

@@ -2,6 +2,7 @@
 
 use super::{List, Script};
 use crate::{
+    Clause,
     protocol::{
         frame::{Frame, RSV1, TEXT},
         messages::Heard,
@@ -31,7 +32,7 @@ impl List {
         &mut self,
         id: &'static str,
         title: &'static str,
-        clause: &'static str,
+        clause: Clause,
         make: impl Fn() -> Exchange + 'static,
     ) {
         let script = Script::Compressed {
@@ -43,41 +44,41 @@ impl List {
 }
 
 fn add_blocks(list: &mut List) {
-    let blocks: [(&str, &str, &str, &[u8]); 6] = [
+    let blocks: [(&str, &str, Clause, &[u8]); 6] = [
         (
             "d.1.1",
             "a block with fixed codes comes back",
-            "RFC 7692 §7.2.3.1",
+            Clause::must("RFC 6455 §6.2, RFC 7692 §7.2.3.1"),
             HELLO,
         ),
         (
             "d.1.2",
             "a stored block comes back",
-            "RFC 7692 §7.2.3.3",
+            Clause::must("RFC 6455 §6.2, RFC 7692 §7.2.3.3"),
             b"\x00\x05\x00\xfa\xff\x48\x65\x6c\x6c\x6f\x00",
         ),
         (
             "d.1.3",
             "a final block comes back",
-            "RFC 7692 §7.2.3.4",
+            Clause::must("RFC 6455 §6.2, RFC 7692 §7.2.3.4"),
             b"\xf3\x48\xcd\xc9\xc9\x07\x00\x00",
         ),
         (
             "d.1.4",
             "two blocks in one message come back",
-            "RFC 7692 §7.2.3.5",
+            Clause::must("RFC 6455 §6.2, RFC 7692 §7.2.3.5"),
             b"\xf2\x48\x05\x00\x00\x00\xff\xff\xca\xc9\xc9\x07\x00",
         ),
         (
             "d.1.5",
             "a message with a flush at its very end comes back",
-            "RFC 7692 §7.2.1",
+            Clause::must("RFC 6455 §6.2, RFC 7692 §7.2.1"),
             b"\xf2\x48\xcd\xc9\xc9\x07\x00\x00\x00\xff\xff\x00",
         ),
         (
             "d.1.6",
             "a final block behind an empty stored one comes back",
-            "RFC 7692 §7.2.3.4",
+            Clause::must("RFC 6455 §6.2, RFC 7692 §7.2.3.4"),
             b"\x00\x00\x00\xff\xff\xf3\x48\xcd\xc9\xc9\x07\x00\x00",
         ),
     ];
@@ -89,14 +90,14 @@ fn add_blocks(list: &mut List) {
     list.compressed(
         "d.1.7",
         "an empty message comes back",
-        "RFC 7692 §7.2.3.6",
+        Clause::must("RFC 6455 §6.2, RFC 7692 §7.2.3.6"),
         || Exchange::new(vec![text(b"\x00").with_rsv(RSV1)]).hears(vec![message(TEXT, "")]),
     );
     // The first message again, not a reference to it: clients may always compress each by itself.
     list.compressed(
         "d.1.8",
         "the same message twice comes back twice",
-        "RFC 7692 §7.2.3.2",
+        Clause::must("RFC 6455 §6.2, RFC 7692 §7.2.3.2"),
         || {
             let twice = vec![text(HELLO).with_rsv(RSV1), text(HELLO).with_rsv(RSV1)];
             Exchange::new(twice).hears([hello(), hello()].concat())
@@ -110,11 +111,11 @@ fn add_blocks(list: &mut List) {
             Exchange::new(twice).hears([hello(), hello()].concat())
         }),
     };
-    list.add("d.1.9", title, "RFC 7692 §7.2.3.2", takeover);
+    list.add("d.1.9", title, Clause::must("RFC 7692 §7.2.2"), takeover);
 }
 
 fn add_frames(list: &mut List) {
-    const CLAUSE: &str = "RFC 7692 §6";
+    const CLAUSE: Clause = Clause::must("RFC 6455 §6.2, RFC 7692 §6.2");
     list.compressed(
         "d.2.1",
         "a message that is not compressed comes back",
@@ -139,13 +140,13 @@ fn add_frames(list: &mut List) {
     list.compressed(
         "d.2.3",
         "a compressed message with one byte in each fragment comes back",
-        "RFC 7692 §6.1",
+        Clause::must("RFC 6455 §5.4, RFC 7692 §6.2"),
         || Exchange::new(fragments(TEXT, RSV1, HELLO, 1)).hears(hello()),
     );
     list.compressed(
         "d.2.4",
         "a ping between compressed fragments is answered before they come back",
-        "RFC 7692 §6.1",
+        Clause::must("RFC 6455 §5.4, RFC 7692 §6.2"),
         || {
             let (begin, end) = HELLO.split_at(3);
             let frames = vec![
@@ -161,7 +162,7 @@ fn add_frames(list: &mut List) {
     list.compressed(
         "d.2.5",
         "an empty first fragment of a compressed message changes nothing",
-        "RFC 7692 §6.1",
+        Clause::must("RFC 6455 §5.4, RFC 7692 §6.2"),
         || {
             let frames = vec![text("").with_rsv(RSV1).unfinished(), last(HELLO)];
             Exchange::new(frames).hears(hello())
@@ -173,7 +174,7 @@ fn add_failures(list: &mut List) {
     list.compressed(
         "d.3.1",
         "RSV1 on a continuation fails the connection",
-        "RFC 7692 §6.1",
+        Clause::must("RFC 7692 §6"),
         || {
             let (begin, end) = HELLO.split_at(3);
             let frames = vec![text(begin).with_rsv(RSV1).unfinished(), last(end).with_rsv(RSV1)];
@@ -183,31 +184,31 @@ fn add_failures(list: &mut List) {
     list.compressed(
         "d.3.2",
         "RSV1 on a ping fails the connection",
-        "RFC 7692 §6",
+        Clause::must("RFC 7692 §6"),
         || Exchange::new(vec![ping(HELLO).with_rsv(RSV1)]).ends(PROTOCOL_ERROR),
     );
     list.compressed(
         "d.3.3",
         "RSV2 on a compressed message fails the connection",
-        "RFC 6455 §5.2",
+        Clause::must("RFC 6455 §5.2"),
         || Exchange::new(vec![text(HELLO).with_rsv(RSV1 | 2)]).ends(PROTOCOL_ERROR),
     );
     list.compressed(
         "d.3.4",
         "data that is not DEFLATE fails the connection",
-        "RFC 7692 §7.2.2",
+        Clause::should("RFC 7692 §7.2.2"),
         || Exchange::new(vec![text(NONSENSE).with_rsv(RSV1)]).ends(CORRUPT),
     );
     list.compressed(
         "d.3.5",
         "a reference to missing data fails the connection",
-        "RFC 7692 §7.2.2",
+        Clause::should("RFC 7692 §7.2.2"),
         || Exchange::new(vec![text(HELLO_AGAIN).with_rsv(RSV1)]).ends(CORRUPT),
     );
     list.compressed(
         "d.3.6",
         "a compressed text that is not UTF-8 fails the connection",
-        "RFC 6455 §8.1",
+        Clause::must("RFC 6455 §8.1"),
         || {
             // A stored block with half of a surrogate.
             Exchange::new(vec![text(b"\x00\x03\x00\xfc\xff\xed\xa0\x80\x00").with_rsv(RSV1)])
@@ -217,7 +218,7 @@ fn add_failures(list: &mut List) {
     list.exchange(
         "d.3.7",
         "a compressed message fails a connection without compression",
-        "RFC 6455 §5.2",
+        Clause::must("RFC 6455 §5.2"),
         || Exchange::new(vec![Frame::new(TEXT, HELLO).with_rsv(RSV1)]).ends(PROTOCOL_ERROR),
     );
 }

@@ -2,6 +2,7 @@
 
 use super::List;
 use crate::{
+    Clause,
     protocol::{frame::TEXT, messages::Heard},
     websocket::{
         connection::Cut,
@@ -9,7 +10,10 @@ use crate::{
     },
 };
 
-const CLAUSE: &str = "RFC 6455 §5.4";
+const CLAUSE: Clause = Clause::must("RFC 6455 §5.4");
+
+/// The order of fragments binds their sender only: a receiver may drop the connection (RFC 6455 §10.7).
+const ORDER: Clause = Clause::should("RFC 6455 §5.4, §10.7");
 
 /// The three cuts of frames, with their words in titles.
 const CUTS: [(Cut, &str); 3] = [
@@ -22,13 +26,13 @@ pub(super) fn add(list: &mut List) {
     list.exchange(
         "5.1",
         "a fragmented ping fails the connection",
-        "RFC 6455 §5.5",
+        Clause::should("RFC 6455 §5.5"),
         || Exchange::new(vec![ping("first").unfinished(), last("second")]).ends(PROTOCOL_ERROR),
     );
     list.exchange(
         "5.2",
         "a fragmented pong fails the connection",
-        "RFC 6455 §5.5",
+        Clause::should("RFC 6455 §5.5"),
         || Exchange::new(vec![pong("first").unfinished(), last("second")]).ends(PROTOCOL_ERROR),
     );
     for (at, (cut, how)) in CUTS.into_iter().enumerate() {
@@ -51,7 +55,7 @@ pub(super) fn add(list: &mut List) {
         for (at, (cut, how)) in CUTS.into_iter().enumerate() {
             let what = if end { "the end of" } else { "more of" };
             let title = format!("{what} a message that never began, {how}, fails the connection");
-            list.exchange(format!("5.{}", first + at), title, CLAUSE, move || {
+            list.exchange(format!("5.{}", first + at), title, ORDER, move || {
                 let orphan = if end { last("orphan") } else { goes_on("orphan") };
                 Exchange::new(vec![orphan, text("Hello, world!")])
                     .ends(PROTOCOL_ERROR)
@@ -67,7 +71,7 @@ fn add_orphans(list: &mut List) {
     list.exchange(
         "5.15",
         "more of a message that has ended fails the connection",
-        CLAUSE,
+        ORDER,
         || {
             let frames = vec![
                 text_begins("first"),
@@ -86,7 +90,7 @@ fn add_orphans(list: &mut List) {
         let title = format!(
             "{what} of a message that never began, before a text in two fragments, fails the connection"
         );
-        list.exchange(id, title, CLAUSE, move || {
+        list.exchange(id, title, ORDER, move || {
             let orphan = if end { last("orphan") } else { goes_on("orphan") };
             let once = [orphan, text_begins("first"), last("second")];
             Exchange::new([once.clone(), once].concat()).ends(PROTOCOL_ERROR)
@@ -95,7 +99,7 @@ fn add_orphans(list: &mut List) {
     list.exchange(
         "5.18",
         "a second fragment with the opcode of a text fails the connection",
-        CLAUSE,
+        ORDER,
         || Exchange::new(vec![text_begins("first"), text("second")]).ends(PROTOCOL_ERROR),
     );
 }

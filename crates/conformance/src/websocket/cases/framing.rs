@@ -1,6 +1,6 @@
 //! Family 1: messages of all lengths come back (RFC 6455 §5.2, §5.6).
 
-use super::List;
+use super::{ECHO, List};
 use crate::{
     protocol::frame::{BINARY, TEXT},
     websocket::{connection::Cut, exchange::Exchange},
@@ -27,12 +27,9 @@ pub(super) fn add(list: &mut List) {
                 Cut::Together | Cut::Frames => String::new(),
             };
             let title = format!("a {what} of {n_bytes} bytes{how} comes back");
-            list.exchange(
-                format!("1.{section}.{number}"),
-                title,
-                "RFC 6455 §5.2, §5.6",
-                move || Exchange::echo(opcode, vec![filler; n_bytes]).cut(cut),
-            );
+            list.exchange(format!("1.{section}.{number}"), title, ECHO, move || {
+                Exchange::echo(opcode, vec![filler; n_bytes]).cut(cut)
+            });
         }
     }
 }

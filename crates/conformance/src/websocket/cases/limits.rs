@@ -1,7 +1,8 @@
 //! Family 9: large messages, many small pieces, and many messages one after the other.
 
-use super::{List, Script};
+use super::{ECHO, List, Script};
 use crate::{
+    Clause,
     protocol::frame::{BINARY, TEXT},
     websocket::{
         connection::Cut,
@@ -10,7 +11,7 @@ use crate::{
     },
 };
 
-const CLAUSE: &str = "RFC 6455 §5.2, §5.4";
+const CLAUSE: Clause = Clause::must("RFC 6455 §5.4, §6.2");
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
@@ -70,7 +71,7 @@ pub(super) fn add(list: &mut List) {
             list.add(
                 format!("9.{section}.{number}"),
                 title,
-                "RFC 6455 §5.6",
+                ECHO,
                 Script::Series(series),
             );
         }

@@ -1,7 +1,8 @@
-//! Family 2: pings are answered with their own data, and pongs are not answered (RFC 6455 §5.5.2, §5.5.3).
+//! Family 2: pings are answered with their own data, and unsolicited pongs do no harm (RFC 6455 §5.5.2, §5.5.3).
 
 use super::List;
 use crate::{
+    Clause,
     protocol::messages::Heard,
     websocket::{
         connection::Cut,
@@ -13,8 +14,8 @@ use crate::{
 const N_PINGS: usize = 10;
 
 pub(super) fn add(list: &mut List) {
-    const PING: &str = "RFC 6455 §5.5.2";
-    const PONG: &str = "RFC 6455 §5.5.3";
+    const PING: Clause = Clause::must("RFC 6455 §5.5.2");
+    const PONG: Clause = Clause::must("RFC 6455 §5.5.3, §6.2");
     list.exchange("2.1", "an empty ping is answered", PING, || answered(Vec::new()));
     list.exchange("2.2", "a ping with text is answered with that text", PING, || {
         answered(b"Hello, world!".to_vec())
@@ -31,7 +32,7 @@ pub(super) fn add(list: &mut List) {
     list.exchange(
         "2.5",
         "a ping of 126 bytes fails the connection",
-        "RFC 6455 §5.5",
+        Clause::should("RFC 6455 §5.5"),
         || Exchange::new(vec![ping([0xFE; 126])]).ends(PROTOCOL_ERROR),
     );
     list.exchange(
@@ -40,10 +41,10 @@ pub(super) fn add(list: &mut List) {
         PING,
         || answered(vec![0xFE; 125]).cut(Cut::Bytes(1)),
     );
-    list.exchange("2.7", "an unsolicited empty pong is not answered", PONG, || {
+    list.exchange("2.7", "an unsolicited empty pong does no harm", PONG, || {
         Exchange::new(vec![pong("")])
     });
-    list.exchange("2.8", "an unsolicited pong is not answered", PONG, || {
+    list.exchange("2.8", "an unsolicited pong does no harm", PONG, || {
         Exchange::new(vec![pong("unsolicited")])
     });
     list.exchange(
@@ -55,10 +56,15 @@ pub(super) fn add(list: &mut List) {
                 .hears(vec![Heard::Pong(b"the ping".to_vec())])
         },
     );
-    list.exchange("2.10", "ten pings are answered in order", PING, ten);
+    list.exchange(
+        "2.10",
+        "ten pings are answered in order, or the last one is",
+        PING,
+        ten,
+    );
     list.exchange(
         "2.11",
-        "ten pings, byte by byte, are answered in order",
+        "ten pings, byte by byte, are answered in order, or the last one is",
         PING,
         || ten().cut(Cut::Bytes(1)),
     );

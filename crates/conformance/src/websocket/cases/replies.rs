@@ -3,6 +3,7 @@
 
 use super::{List, Script};
 use crate::{
+    Clause,
     protocol::head::Head,
     websocket::{opening::accept_of, terms::Terms},
 };
@@ -33,6 +34,8 @@ pub(in crate::websocket) enum Reaction {
     FailUnlessOffered,
     /// The client must end the connection without a frame; only for clients that offer compression.
     FailIfOffered,
+    /// The client must not open a WebSocket. What else it does is HTTP's business: it may keep the connection, and ask again.
+    StayClosed,
     /// Either is right.
     Tell,
 }
@@ -94,7 +97,7 @@ impl List {
         &mut self,
         id: &'static str,
         title: &'static str,
-        clause: &'static str,
+        clause: Clause,
         reaction: Reaction,
         reply: impl Fn(Reply) -> Reply + 'static,
     ) {
@@ -109,7 +112,7 @@ impl List {
 }
 
 fn add_good(list: &mut List) {
-    const CLAUSE: &str = "RFC 6455 §4.1";
+    const CLAUSE: Clause = Clause::must("RFC 6455 §4.1");
     list.replies(
         "r.1.1",
         "the usual answer opens a WebSocket",
@@ -138,7 +141,7 @@ fn add_good(list: &mut List) {
     list.replies(
         "r.1.4",
         "another reason phrase changes nothing",
-        "RFC 9112 §4",
+        Clause::must("RFC 6455 §4.1, RFC 9112 §4"),
         Reaction::Open,
         |mut reply| {
             reply.line = "HTTP/1.1 101 As You Wish".to_owned();
@@ -165,7 +168,7 @@ fn add_good(list: &mut List) {
     list.add(
         "r.1.6",
         "an answer that comes byte by byte is read",
-        "RFC 9112 §2.2",
+        CLAUSE,
         Script::Reply(bytewise),
     );
     let early = Replied {
@@ -181,7 +184,7 @@ fn add_good(list: &mut List) {
 }
 
 fn add_accept(list: &mut List) {
-    const CLAUSE: &str = "RFC 6455 §4.1 (4)";
+    const CLAUSE: Clause = Clause::must("RFC 6455 §4.1 (4)");
     const FIELD: &str = "Sec-WebSocket-Accept";
     list.replies(
         "r.2.1",
@@ -226,14 +229,14 @@ fn add_accept(list: &mut List) {
     list.replies(
         "r.2.6",
         "two Sec-WebSocket-Accepts, one of them right",
-        "RFC 6455 §11.3.3",
+        Clause::should("RFC 6455 §11.3.3"),
         Reaction::Fail,
         |reply| reply.with("Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo="),
     );
 }
 
 fn add_statuses(list: &mut List) {
-    const CLAUSE: &str = "RFC 6455 §4.1 (1)";
+    const CLAUSE: Clause = Clause::must("RFC 6455 §4.1, §4.2.2 (5)");
     for (id, title, line) in [
         ("r.3.1", "200 opens nothing", "HTTP/1.1 200 OK"),
         ("r.3.2", "400 opens nothing", "HTTP/1.1 400 Bad Request"),
@@ -252,7 +255,11 @@ fn add_statuses(list: &mut List) {
             "SSH-2.0 101 Switching",
         ),
     ] {
-        list.replies(id, title, CLAUSE, Reaction::Fail, move |mut reply| {
+        let (clause, reaction) = match id {
+            "r.3.8" => (CLAUSE, Reaction::Fail),
+            _ => (Clause::must("RFC 6455 §4.1 (1)"), Reaction::StayClosed),
+        };
+        list.replies(id, title, clause, reaction, move |mut reply| {
             line.clone_into(&mut reply.line);
             reply.with("Content-Length: 0")
         });
@@ -260,9 +267,9 @@ fn add_statuses(list: &mut List) {
 }
 
 fn add_fields(list: &mut List) {
-    const UPGRADE: &str = "RFC 6455 §4.1 (2)";
-    const CONNECTION: &str = "RFC 6455 §4.1 (3)";
-    const PROTOCOL: &str = "RFC 6455 §4.1 (6)";
+    const UPGRADE: Clause = Clause::must("RFC 6455 §4.1 (2)");
+    const CONNECTION: Clause = Clause::must("RFC 6455 §4.1 (3)");
+    const PROTOCOL: Clause = Clause::must("RFC 6455 §4.1 (6)");
     list.replies(
         "r.4.1",
         "an answer without Upgrade",
@@ -301,14 +308,14 @@ fn add_fields(list: &mut List) {
     list.replies(
         "r.4.6",
         "a space before a colon",
-        "RFC 9112 §5.1",
+        Clause::informational("RFC 9112 §5.1"),
         Reaction::Tell,
         |reply| reply.with("X-Field : value"),
     );
 }
 
 fn add_extensions(list: &mut List) {
-    const CLAUSE: &str = "RFC 6455 §4.1 (5)";
+    const CLAUSE: Clause = Clause::must("RFC 6455 §4.1 (5)");
     list.replies("r.5.1", "an unknown extension", CLAUSE, Reaction::Fail, |reply| {
         extending(reply, "x-unknown")
     });
@@ -319,7 +326,7 @@ fn add_extensions(list: &mut List) {
         Reaction::FailUnlessOffered,
         |reply| extending(reply, "permessage-deflate"),
     );
-    const TERMS: &str = "RFC 7692 §7.1";
+    const TERMS: Clause = Clause::must("RFC 7692 §7");
     for (id, title, value) in [
         ("r.5.3", "an unknown parameter", "permessage-deflate; x-unknown"),
         (
@@ -353,11 +360,16 @@ fn add_extensions(list: &mut List) {
             "permessage-deflate, x-unknown",
         ),
     ] {
+        let clause = match id {
+            "r.5.8" => Clause::must("RFC 7692 §6"),
+            "r.5.9" => CLAUSE,
+            _ => TERMS,
+        };
         // Everything else about the terms is as the client offered it, so that this alone is wrong.
         list.add(
             id,
             title,
-            TERMS,
+            clause,
             Script::Reply(Replied {
                 reply: Box::new(move |request| {
                     let demanded = Terms::answering(request).unwrap_or_default().header();

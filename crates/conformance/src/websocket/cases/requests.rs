@@ -1,7 +1,7 @@
 //! Family h: requests to servers, good and bad ones (RFC 6455 §4.2, RFC 9110, RFC 9112, RFC 7692 §7.1).
 
 use super::{List, Script};
-use crate::{Server, protocol::request::Request};
+use crate::{Clause, Server, protocol::request::Request};
 
 mod extensions;
 mod fields;
@@ -49,7 +49,14 @@ pub(in crate::websocket) enum Reaction {
     Either,
     /// Either, and both are common: it is worth knowing which.
     Tell,
+    /// The server must refuse with this status and this header field, unless it understands the requested version of the
+    /// protocol, too.
+    RefuseUnlessUnderstood(u16, &'static str, &'static str),
 }
+
+/// The clause of valid requests: a server that accepts a connection MUST go through the steps of the handshake. The parts of
+/// a valid request are in §4.2.1.
+const HANDSHAKE: Clause = Clause::must("RFC 6455 §4.2.1, §4.2.2");
 
 /// The refusal of a malformed or incomplete request.
 const BAD: Reaction = Reaction::Refuse(&[400]);
@@ -71,7 +78,7 @@ impl List {
         &mut self,
         id: &'static str,
         title: &'static str,
-        clause: &'static str,
+        clause: Clause,
         reaction: Reaction,
         request: impl Fn(Request) -> Request + 'static,
     ) {
@@ -85,7 +92,7 @@ impl List {
         &mut self,
         id: &'static str,
         title: &'static str,
-        clause: &'static str,
+        clause: Clause,
         reaction: Reaction,
         request: impl Fn(&Server) -> Vec<u8> + 'static,
     ) {
@@ -101,11 +108,12 @@ impl List {
 }
 
 fn add_request_line(list: &mut List) {
-    const CLAUSE: &str = "RFC 6455 §4.2.1";
+    // A server MUST NOT go on with a request that is not as §4.2.1 describes it.
+    const CLAUSE: Clause = Clause::must("RFC 6455 §4.2.1 (1)");
     list.asks(
         "h.1.1",
         "the usual request opens a WebSocket",
-        CLAUSE,
+        HANDSHAKE,
         Reaction::Open,
         |request| request,
     );
@@ -122,7 +130,7 @@ fn add_request_line(list: &mut List) {
     list.asks(
         "h.1.3",
         "`get` in lower case does not",
-        "RFC 9110 §9.1",
+        Clause::must("RFC 6455 §4.2.1 (1), RFC 9110 §9.1"),
         Reaction::Refuse(&[400, 404, 405, 501]),
         |mut request| {
             request.line = request.line.replacen("GET", "get", 1);
@@ -141,9 +149,9 @@ fn add_request_line(list: &mut List) {
     );
     list.asks(
         "h.1.5",
-        "HTTP/3.7 does not",
-        "RFC 9112 §2.3",
-        Reaction::Refuse(&[400, 505]),
+        "HTTP/3.7, which is higher than 1.1",
+        Clause::may("RFC 6455 §4.2.1 (1)"),
+        Reaction::Tell,
         |mut request| {
             request.line = request.line.replacen("HTTP/1.1", "HTTP/3.7", 1);
             request
@@ -152,7 +160,7 @@ fn add_request_line(list: &mut List) {
     list.asks_bytes(
         "h.1.6",
         "a target in absolute form is accepted",
-        "RFC 9112 §3.2.2",
+        Clause::must("RFC 9112 §3.2.2"),
         Reaction::Open,
         |server| {
             let mut request = Request::new(server);
@@ -163,7 +171,7 @@ fn add_request_line(list: &mut List) {
     list.asks(
         "h.1.7",
         "a request line without a version does not",
-        "RFC 9112 §3",
+        CLAUSE,
         BAD,
         |mut request| {
             request.line = request.line.replacen(" HTTP/1.1", "", 1);
@@ -187,19 +195,21 @@ fn add_arrival(list: &mut List) {
     list.add(
         "h.6.1",
         "a request that comes byte by byte is read",
-        "RFC 9112 §2.2",
+        HANDSHAKE,
         Script::Request(bytewise),
     );
     let early = Asked {
         text_at_once: true,
+        reaction: Reaction::Tell,
         ..usual()
     };
-    let title = "a text right behind the request comes back";
-    list.add("h.6.2", title, "RFC 6455 §4.1 (end)", Script::Request(early));
+    let title = "a text right behind the request, where no client may send one";
+    let clause = Clause::informational("RFC 6455 §4.1");
+    list.add("h.6.2", title, clause, Script::Request(early));
     list.asks_bytes(
         "h.6.3",
         "an empty line before the request is ignored",
-        "RFC 9112 §2.2",
+        Clause::should("RFC 9112 §2.2"),
         Reaction::OpenBetter,
         |server| [b"\r\n".to_vec(), Request::new(server).encode()].concat(),
     );
@@ -225,33 +235,33 @@ fn add_arrival(list: &mut List) {
             reaction: Reaction::Either,
             ..usual()
         };
-        list.add(id, title, "RFC 6455 §4.2.2", Script::Request(asked));
+        list.add(id, title, Clause::must("RFC 6455 §4.2.2"), Script::Request(asked));
     }
     list.asks(
         "h.7.3",
         "a sub-protocol that is not a token",
-        "RFC 6455 §4.1 (10)",
+        Clause::informational("RFC 6455 §4.1 (10)"),
         Reaction::Tell,
         |request| request.with("Sec-WebSocket-Protocol: a b(c)"),
     );
     list.asks(
         "h.8.1",
         "an origin",
-        "RFC 6455 §4.2.2, §10.2",
+        Clause::may("RFC 6455 §4.2.2, §10.2"),
         Reaction::Tell,
         |request| request.with("Origin: http://origin.example"),
     );
     list.asks(
         "h.8.2",
         "an origin that is hidden",
-        "RFC 6454 §7",
+        Clause::may("RFC 6455 §4.2.2, RFC 6454 §7"),
         Reaction::Tell,
         |request| request.with("Origin: null"),
     );
     list.asks(
         "h.8.3",
         "cookies and unknown fields change nothing",
-        "RFC 6455 §4.2.1",
+        HANDSHAKE,
         Reaction::Open,
         |request| {
             request

@@ -2,6 +2,7 @@
 
 use super::List;
 use crate::{
+    Clause,
     protocol::frame::{Frame, TEXT},
     websocket::{
         connection::Cut,
@@ -9,7 +10,7 @@ use crate::{
     },
 };
 
-const CLAUSE: &str = "RFC 6455 §5.2";
+const CLAUSE: Clause = Clause::must("RFC 6455 §5.2");
 
 /// The valid message before the invalid frame.
 const GOOD: &str = "Hello, world!";

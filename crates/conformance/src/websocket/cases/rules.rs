@@ -1,7 +1,8 @@
 //! Family f: rules of framing that Autobahn's families leave out: masks, forms of the length, the order of many messages.
 
-use super::List;
+use super::{ECHO, List};
 use crate::{
+    Clause,
     protocol::{
         frame::{BINARY, CLOSE, CONTINUATION, Frame, Length, Masking, PING, TEXT},
         messages::Heard,
@@ -27,7 +28,7 @@ pub(super) fn add(list: &mut List) {
 }
 
 fn add_masks(list: &mut List) {
-    const CLAUSE: &str = "RFC 6455 §5.1";
+    const CLAUSE: Clause = Clause::must("RFC 6455 §5.1");
     for (number, (opcode, what)) in (1..).zip([(TEXT, "text"), (PING, "ping"), (CLOSE, "close")]) {
         let title = format!(
             "a {what} that is masked the wrong way round (unmasked from a client) fails the connection"
@@ -51,15 +52,21 @@ fn add_masks(list: &mut List) {
     );
     for (number, key) in (5..).zip([[0; 4], [0xFF; 4], [0, 0, 0, 1]]) {
         let title = format!("a text masked with {key:02x?} comes back");
-        list.exchange(format!("f.1.{number}"), title, "RFC 6455 §5.3", move || {
-            let frame = text("masks are only bytes").with_masking(Masking::Key(key));
-            Exchange::new(vec![frame]).hears(vec![message(TEXT, "masks are only bytes")])
-        });
+        list.exchange(
+            format!("f.1.{number}"),
+            title,
+            Clause::must("RFC 6455 §5.3, §6.2"),
+            move || {
+                let frame = text("masks are only bytes").with_masking(Masking::Key(key));
+                Exchange::new(vec![frame]).hears(vec![message(TEXT, "masks are only bytes")])
+            },
+        );
     }
 }
 
 fn add_lengths(list: &mut List) {
-    const CLAUSE: &str = "RFC 6455 §5.2";
+    // The form of a length binds its sender only: a receiver may drop the connection (RFC 6455 §10.7).
+    const CLAUSE: Clause = Clause::should("RFC 6455 §5.2, §10.7");
     for (number, (n_bytes, length, form)) in (1..).zip([
         (0, Length::Bits16, "16 bits"),
         (125, Length::Bits16, "16 bits"),
@@ -84,7 +91,7 @@ fn add_lengths(list: &mut List) {
     list.exchange(
         "f.2.7",
         "a length beyond all memory fails the connection",
-        "RFC 6455 §10.4",
+        Clause::should("RFC 6455 §10.4"),
         || {
             let frame = binary("*").with_length(Length::Announced(u64::MAX >> 1));
             Exchange::new(vec![frame]).ends(Ending::Failed(&[1009, 1002, 1008]))
@@ -93,13 +100,13 @@ fn add_lengths(list: &mut List) {
     list.exchange(
         "f.2.8",
         "a ping with its length in 16 bits fails the connection",
-        "RFC 6455 §5.5",
+        Clause::should("RFC 6455 §5.2, §5.5, §10.7"),
         || Exchange::new(vec![ping("ping").with_length(Length::Bits16)]).ends(PROTOCOL_ERROR),
     );
     list.exchange(
         "f.2.9",
         "messages of 65537 and 66000 bytes, byte counts with a high half, come back",
-        CLAUSE,
+        ECHO,
         || {
             let sizes = [65_537, 66_000];
             let frames = sizes.map(|n_bytes| binary(vec![b'*'; n_bytes])).to_vec();
@@ -109,7 +116,7 @@ fn add_lengths(list: &mut List) {
 }
 
 fn add_continuations(list: &mut List) {
-    const CLAUSE: &str = "RFC 6455 §5.2, §5.4";
+    const CLAUSE: Clause = Clause::must("RFC 6455 §5.2");
     for (number, rsv) in (1..).zip([1, 2, 4]) {
         let title = format!("a continuation with the reserved bits {rsv:03b} fails the connection");
         list.exchange(format!("f.3.{number}"), title, CLAUSE, move || {
@@ -119,13 +126,13 @@ fn add_continuations(list: &mut List) {
     list.exchange(
         "f.3.4",
         "a binary message inside a fragmented text fails the connection",
-        "RFC 6455 §5.4",
+        Clause::should("RFC 6455 §5.4, §10.7"),
         || Exchange::new(vec![text_begins("first"), binary("second"), last("third")]).ends(PROTOCOL_ERROR),
     );
     list.exchange(
         "f.3.5",
         "binary fragments are not text: bytes that are not UTF-8 come back",
-        "RFC 6455 §5.6",
+        ECHO,
         || {
             let frames = vec![
                 binary(b"\xFF\xC0").unfinished(),
@@ -138,7 +145,7 @@ fn add_continuations(list: &mut List) {
     list.exchange(
         "f.3.6",
         "a text that ends inside a character fails the connection",
-        "RFC 6455 §8.1",
+        Clause::must("RFC 6455 §8.1"),
         || {
             let frames = vec![text_begins("caf"), Frame::new(CONTINUATION, b"\xC3")];
             Exchange::new(frames).ends(Ending::Failed(&[1007]))
@@ -147,7 +154,7 @@ fn add_continuations(list: &mut List) {
     list.exchange(
         "f.3.7",
         "a hundred fragments of one byte with a ping behind each come back",
-        CLAUSE,
+        Clause::must("RFC 6455 §5.4, §5.5.2"),
         many_fragments,
     );
 }
@@ -174,10 +181,9 @@ fn many_fragments() -> Exchange {
 }
 
 fn add_order(list: &mut List) {
-    const CLAUSE: &str = "RFC 6455 §5.4";
     for (number, (cut, how)) in (1..).zip([(Cut::Together, "one write"), (Cut::Frames, "a write each")]) {
         let title = format!("{N_AT_ONCE} texts in {how} come back in order, and none is lost");
-        list.exchange(format!("f.4.{number}"), title, CLAUSE, move || {
+        list.exchange(format!("f.4.{number}"), title, ECHO, move || {
             let payloads = (0..N_AT_ONCE).map(|n| format!("message {n}"));
             let frames = payloads.clone().map(text).collect();
             Exchange::new(frames)
@@ -188,7 +194,7 @@ fn add_order(list: &mut List) {
     list.exchange(
         "f.4.3",
         "texts and binary messages by turns keep their kinds and their order",
-        "RFC 6455 §5.6",
+        ECHO,
         || {
             let opcodes = [TEXT, BINARY, BINARY, TEXT, TEXT, BINARY];
             let frames = opcodes
@@ -203,7 +209,7 @@ fn add_closing(list: &mut List) {
     list.exchange(
         "f.5.1",
         "a close behind twenty texts: all come back before it is answered",
-        "RFC 6455 §5.5.1",
+        Clause::should("RFC 6455 §5.5.1"),
         || {
             let payloads = (0..20).map(|n| format!("message {n}"));
             let mut frames: Vec<Frame> = payloads.clone().map(text).collect();
@@ -219,7 +225,7 @@ fn add_closing(list: &mut List) {
     list.exchange(
         "f.5.2",
         "a close, byte by byte, is answered",
-        "RFC 6455 §5.5.1",
+        Clause::must("RFC 6455 §5.5.1"),
         || {
             Exchange::new(vec![close(1000, "byte by byte")])
                 .cut(Cut::Bytes(1))
@@ -229,7 +235,7 @@ fn add_closing(list: &mut List) {
     list.exchange(
         "f.5.3",
         "a close with 1015, which must not be sent, fails the connection",
-        "RFC 6455 §7.4.1",
+        Clause::should("RFC 6455 §7.4.1, §10.7"),
         || Exchange::new(vec![close(1015, "")]).ends(PROTOCOL_ERROR),
     );
 }

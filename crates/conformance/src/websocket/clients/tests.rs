@@ -1,5 +1,7 @@
 //! A run with a client of a few lines: it asks, answers one case wrongly, and says goodbye.
 
+use std::future::pending;
+
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
@@ -63,12 +65,35 @@ async fn a_client_is_told_and_judged() {
         call(&listener, "/updateReports?agent=few%20lines", CLOSE).await;
     };
     let usual_deadline = Duration::from_secs(10);
-    let running = suite.run(&listener, &cases, usual_deadline, |outcome| {
+    let running = suite.run(&listener, &cases, usual_deadline, pending(), |outcome| {
         heard.push(outcome.verdict);
     });
     let (run, ()) = tokio::join!(running, client);
     assert_eq!(run.agent.as_deref(), Some("few lines"));
-    let verdicts: Vec<Verdict> = run.outcomes.iter().map(|outcome| outcome.verdict).collect();
+    let verdicts: Vec<Verdict> = run.ran.outcomes.iter().map(|outcome| outcome.verdict).collect();
     assert_eq!(verdicts, [Verdict::Pass, Verdict::Fail, Verdict::Skipped]);
     assert_eq!(heard, verdicts[..2]);
+}
+
+#[tokio::test]
+async fn a_client_that_speaks_first_is_told_in_one_line() {
+    let suite = ClientSuite::new(1);
+    let cases: Vec<Case> = suite.cases().into_iter().take(9).collect();
+    let listener = Listener::bind(([127, 0, 0, 1], 0).into(), None).await.unwrap();
+    let greeting = [b"\x81\x85\0\0\0\0hello".as_slice(), CLOSE].concat();
+    let client = async {
+        for number in 1..=2 {
+            call(&listener, &format!("/runCase?case={number}&agent=me"), &greeting).await;
+        }
+    };
+    let running = suite.run(&listener, &cases, Duration::from_secs(10), pending(), |_| ());
+    let (run, ()) = tokio::join!(running, client);
+    let expected = "the client sends text of 5 bytes \"hello\" before anything was sent to it; a target of this suite only \
+                    echoes";
+    assert_eq!(run.ran.ended, Some(Ended::Hopeless(expected.to_owned())));
+    let last = run.ran.outcomes.last().unwrap();
+    assert_eq!(
+        (last.verdict, last.explanation.as_str()),
+        (Verdict::Skipped, expected)
+    );
 }

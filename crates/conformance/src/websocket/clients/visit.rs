@@ -2,14 +2,16 @@
 
 use std::cell::RefCell;
 
+use tokio::time::timeout;
+
 use crate::{
-    Case, CaseId, Judgement, Suite, Verdict, WireLog,
+    Case, CaseId, Clause, Judgement, Suite, Verdict, WireLog,
     websocket::{
         answering::{self, Opened},
         cases::{Planned, Script, replies::Reply},
         conduct::conduct,
         payloads::Corpora,
-        servers::without_compression,
+        servers::{GREETS_WITHIN, first_words, greeted, without_compression},
         terms::Terms,
     },
 };
@@ -66,6 +68,9 @@ pub(super) struct Visit<'s> {
     planned: &'s Planned,
     corpora: &'s Corpora,
     opened: RefCell<Option<Opened>>,
+    /// Whether to listen for a while before the case begins.
+    listens_first: bool,
+    hopeless: RefCell<Option<String>>,
 }
 
 impl<'s> Visit<'s> {
@@ -74,6 +79,21 @@ impl<'s> Visit<'s> {
             planned,
             corpora,
             opened: RefCell::new(Some(opened)),
+            listens_first: false,
+            hopeless: RefCell::default(),
+        }
+    }
+
+    /// Whether the client has nothing to say before the case begins.
+    pub(super) fn can_listen(&self) -> bool {
+        matches!(self.planned.script, Script::Exchange(_))
+    }
+
+    /// The visit, which begins with listening for a client that speaks first.
+    pub(super) fn listening(self) -> Self {
+        Self {
+            listens_first: true,
+            ..self
         }
     }
 
@@ -84,14 +104,24 @@ impl<'s> Visit<'s> {
             opened.request.fields.len()
         ));
         if let Err(what) = answering::check(&opened.request) {
+            // What is wrong with one request is wrong with the others, too.
             return Judgement::fail(format!(
                 "expected a valid request (RFC 6455 §4.1); got a request where {what}"
-            ));
+            ))
+            .against(Clause::must("RFC 6455 §4.1"))
+            .with_cause(what);
         }
         let usual = Reply::new(&opened.request);
         match &self.planned.script {
             Script::Exchange(make) => {
                 let mut connection = answering::open(opened, &usual, None, wire).await;
+                if self.listens_first
+                    && let Ok(Some(greeting)) = timeout(GREETS_WITHIN, first_words(&mut connection)).await
+                {
+                    let text = greeted("the client", &greeting, "");
+                    *self.hopeless.borrow_mut() = Some(text.clone());
+                    return Judgement::fail(text);
+                }
                 conduct(&make(), &mut connection).await
             }
             Script::Compressed { needs_takeover, make } => match Terms::answering(&opened.request) {
@@ -136,6 +166,10 @@ impl Suite for Visit<'_> {
 
     fn is_independent(&self, _: &CaseId) -> bool {
         true
+    }
+
+    fn hopeless(&self) -> Option<String> {
+        self.hopeless.borrow().clone()
     }
 
     async fn run(&self, _: &CaseId, wire: &mut WireLog) -> Judgement {

@@ -1,11 +1,18 @@
 //! Section h.9: offers of extensions (RFC 6455 §9.1, RFC 7692 §7.1). Whatever is answered has to keep to the offer.
 
 use super::Reaction;
-use crate::websocket::cases::List;
+use crate::{Clause, websocket::cases::List};
+
+/// Servers may decline any offer, and accept the connection without it (§9): a refusal is not strict. An offer that they
+/// accept on other terms fails all the same.
+const OFFER: Clause = Clause::should("RFC 6455 §9.1, RFC 7692 §5");
+
+/// The rule is for recipients that negotiate. A server without extensions does not read the list.
+const MALFORMED: Clause = Clause::should("RFC 6455 §9.1");
 
 pub(super) fn add(list: &mut List) {
-    const UNKNOWN: &str = "RFC 6455 §9.1";
-    const DECLINE: &str = "RFC 7692 §7";
+    const UNKNOWN: Clause = Clause::must("RFC 6455 §4.2.2, §9");
+    const DECLINE: Clause = Clause::must("RFC 7692 §7");
     for (id, title, clause, offer) in [
         (
             "h.9.1",
@@ -110,18 +117,14 @@ pub(super) fn add(list: &mut List) {
             "permessage-deflate; server_max_window_bits=8, permessage-deflate",
         ),
     ] {
-        list.asks(
-            id,
-            title,
-            "RFC 7692 §5, §7.1",
-            Reaction::OpenDeflated,
-            move |request| offering(request, offer),
-        );
+        list.asks(id, title, OFFER, Reaction::OpenDeflated, move |request| {
+            offering(request, offer)
+        });
     }
     list.asks(
         "h.9.18",
         "offers on two lines are one list",
-        "RFC 6455 §9.1",
+        OFFER,
         Reaction::OpenDeflated,
         |request| {
             let request = offering(request, "x-unknown");
@@ -131,28 +134,28 @@ pub(super) fn add(list: &mut List) {
     list.asks(
         "h.9.19",
         "a malformed list of extensions",
-        "RFC 6455 §9.1",
+        MALFORMED,
         Reaction::RefuseBetter,
         |request| offering(request, "permessage-deflate; =, ;;"),
     );
     list.asks(
         "h.9.20",
         "a value in quotes that is not a token makes no list",
-        "RFC 6455 §9.1",
+        MALFORMED,
         Reaction::RefuseBetter,
         |request| offering(request, "x-unknown; a=\"b, permessage-deflate; c\""),
     );
     list.asks(
         "h.9.21",
         "a value in quotes that is not a token without its escapes makes no list",
-        "RFC 6455 §9.1",
+        MALFORMED,
         Reaction::RefuseBetter,
         |request| offering(request, r#"x-unknown; a="b\\c""#),
     );
     list.asks(
         "h.9.22",
         "a value in quotes means what it is without its escapes",
-        "RFC 6455 §9.1, RFC 7692 §5",
+        OFFER,
         Reaction::OpenDeflated,
         |request| offering(request, r#"permessage-deflate; server_max_window_bits="1\2""#),
     );

@@ -1,10 +1,13 @@
 //! Sections h.2 to h.4: the fields of a request that a WebSocket needs (RFC 6455 §4.2.1).
 
-use super::{BAD, NO_UPGRADE, Reaction};
-use crate::websocket::cases::List;
+use super::{BAD, HANDSHAKE, NO_UPGRADE, Reaction};
+use crate::{Clause, websocket::cases::List};
 
 /// A version that the server does not have is answered with those that it has (RFC 6455 §4.2.2, §4.4).
 const VERSION: Reaction = Reaction::RefuseWith(426, "Sec-WebSocket-Version", "13");
+
+/// Drafts before the RFC have numbers of their own, and a server may understand them, too.
+const DRAFT: Reaction = Reaction::RefuseUnlessUnderstood(426, "Sec-WebSocket-Version", "13");
 
 pub(super) fn add(list: &mut List) {
     add_versions(list);
@@ -14,14 +17,24 @@ pub(super) fn add(list: &mut List) {
 }
 
 fn add_versions(list: &mut List) {
-    const CLAUSE: &str = "RFC 6455 §4.2.2, §4.4";
-    for (id, title, value) in [
-        ("h.2.1", "version 8 is answered with 13", "8"),
-        ("h.2.2", "version 14 is answered with 13", "14"),
-        ("h.2.3", "version 0 is answered with 13", "0"),
-        ("h.2.4", "version 255 is answered with 13", "255"),
+    const CLAUSE: Clause = Clause::must("RFC 6455 §4.2.2, §4.4");
+    for (id, title, value, reaction) in [
+        (
+            "h.2.1",
+            "version 8 is answered with 13, or understood",
+            "8",
+            DRAFT,
+        ),
+        ("h.2.2", "version 14 is answered with 13", "14", VERSION),
+        (
+            "h.2.3",
+            "version 0 is answered with 13, or understood",
+            "0",
+            DRAFT,
+        ),
+        ("h.2.4", "version 255 is answered with 13", "255", VERSION),
     ] {
-        list.asks(id, title, CLAUSE, VERSION, |request| {
+        list.asks(id, title, CLAUSE, reaction, |request| {
             request.replacing("Sec-WebSocket-Version", value)
         });
     }
@@ -29,7 +42,7 @@ fn add_versions(list: &mut List) {
     list.asks(
         "h.2.5",
         "a request without a version opens nothing",
-        "RFC 6455 §4.2.1 (6)",
+        Clause::must("RFC 6455 §4.2.1 (6)"),
         missing,
         |request| request.without("Sec-WebSocket-Version"),
     );
@@ -42,28 +55,32 @@ fn add_versions(list: &mut List) {
         ("h.2.7", "an empty version opens nothing", ""),
         ("h.2.8", "version 130 opens nothing", "130"),
     ] {
-        list.asks(id, title, "RFC 6455 §4.2.1 (6), §4.3", missing, |request| {
-            request.replacing("Sec-WebSocket-Version", value)
-        });
+        list.asks(
+            id,
+            title,
+            Clause::must("RFC 6455 §4.2.1 (6), §4.3"),
+            missing,
+            |request| request.replacing("Sec-WebSocket-Version", value),
+        );
     }
     list.asks(
         "h.2.9",
         "a list of versions, which no client may send",
-        "RFC 6455 §4.3",
+        Clause::informational("RFC 6455 §4.3"),
         Reaction::Tell,
         |request| request.replacing("Sec-WebSocket-Version", "13, 8"),
     );
     list.asks(
         "h.2.10",
         "the version twice, which no client may send",
-        "RFC 6455 §11.3.5",
+        Clause::informational("RFC 6455 §11.3.5"),
         Reaction::Tell,
         |request| request.with("Sec-WebSocket-Version: 13"),
     );
 }
 
 fn add_keys(list: &mut List) {
-    const CLAUSE: &str = "RFC 6455 §4.2.1 (5)";
+    const CLAUSE: Clause = Clause::must("RFC 6455 §4.2.1 (5)");
     list.asks(
         "h.3.1",
         "a request without a key opens nothing",
@@ -95,29 +112,34 @@ fn add_keys(list: &mut List) {
             "dGhlIHNhbXBs ZSBub25jZQ==",
         ),
     ] {
-        list.asks(id, title, CLAUSE, BAD, |request| {
+        // Servers need not decode a key (§4.2.2), so its length is theirs to check or not.
+        let clause = match id {
+            "h.3.3" | "h.3.4" => Clause::should("RFC 6455 §4.2.1 (5), §4.2.2"),
+            _ => CLAUSE,
+        };
+        list.asks(id, title, clause, BAD, |request| {
             request.replacing("Sec-WebSocket-Key", value)
         });
     }
     list.asks(
         "h.3.8",
         "two keys open nothing",
-        "RFC 6455 §11.3.1",
+        Clause::should("RFC 6455 §11.3.1"),
         BAD,
         |request| request.with("Sec-WebSocket-Key: AQIDBAUGBwgJCgsMDQ4PEA=="),
     );
     list.asks(
         "h.3.9",
         "space around a key does not count",
-        "RFC 9110 §5.5",
+        Clause::must("RFC 9110 §5.5"),
         Reaction::Open,
         |request| request.replacing("Sec-WebSocket-Key", " \t dGhlIHNhbXBsZSBub25jZQ== \t"),
     );
 }
 
 fn add_upgrade(list: &mut List) {
-    const UPGRADE: &str = "RFC 6455 §4.2.1 (3)";
-    const CONNECTION: &str = "RFC 6455 §4.2.1 (4)";
+    const UPGRADE: Clause = Clause::must("RFC 6455 §4.2.1 (3)");
+    const CONNECTION: Clause = Clause::must("RFC 6455 §4.2.1 (4)");
     list.asks(
         "h.4.1",
         "a request without Upgrade opens nothing",
@@ -145,14 +167,14 @@ fn add_upgrade(list: &mut List) {
     list.asks(
         "h.4.5",
         "websocket is case-insensitive",
-        UPGRADE,
+        HANDSHAKE,
         Reaction::Open,
         |request| request.replacing("Upgrade", "WebSocket"),
     );
     list.asks(
         "h.4.6",
         "websocket may be one of several protocols",
-        "RFC 9110 §7.8",
+        Clause::should("RFC 9110 §7.8"),
         Reaction::OpenBetter,
         |request| request.replacing("Upgrade", "x-other/1, websocket"),
     );
@@ -173,21 +195,21 @@ fn add_upgrade(list: &mut List) {
     list.asks(
         "h.4.9",
         "Connection may name further options",
-        CONNECTION,
+        HANDSHAKE,
         Reaction::Open,
         |request| request.replacing("Connection", "keep-alive, Upgrade"),
     );
     list.asks(
         "h.4.10",
         "Connection is case-insensitive",
-        CONNECTION,
+        HANDSHAKE,
         Reaction::Open,
         |request| request.replacing("Connection", "upgrade"),
     );
     list.asks(
         "h.4.11",
         "Connection may be on two lines",
-        "RFC 9110 §5.3",
+        Clause::should("RFC 9110 §5.3"),
         Reaction::Open,
         |request| {
             request
@@ -198,7 +220,7 @@ fn add_upgrade(list: &mut List) {
     list.asks(
         "h.4.12",
         "names of fields are case-insensitive",
-        "RFC 9110 §5.1",
+        Clause::must("RFC 6455 §4.2.2, RFC 9110 §5.1"),
         Reaction::Open,
         |mut request| {
             for field in &mut request.fields {
@@ -211,7 +233,7 @@ fn add_upgrade(list: &mut List) {
     list.asks(
         "h.4.13",
         "no space is needed behind the colon",
-        "RFC 9112 §5.1",
+        Clause::must("RFC 6455 §4.2.2, RFC 9112 §5"),
         Reaction::Open,
         |mut request| {
             for field in &mut request.fields {
@@ -226,21 +248,21 @@ fn add_host(list: &mut List) {
     list.asks(
         "h.4.14",
         "a request without Host opens nothing",
-        "RFC 9112 §3.2",
+        Clause::must("RFC 9112 §3.2"),
         BAD,
         |request| request.without("Host"),
     );
     list.asks(
         "h.4.15",
         "two Hosts open nothing",
-        "RFC 9112 §3.2",
+        Clause::must("RFC 9112 §3.2"),
         BAD,
         |request| request.with("Host: other.example"),
     );
     list.asks(
         "h.4.16",
         "an invalid Host opens nothing",
-        "RFC 9112 §3.2",
+        Clause::must("RFC 9112 §3.2"),
         BAD,
         |request| request.replacing("Host", "a b, c"),
     );

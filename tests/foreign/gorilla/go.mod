@@ -1,0 +1,5 @@
+module plimsoll.invalid/gorilla-peer
+
+go 1.25.0
+
+require github.com/gorilla/websocket v1.5.3
