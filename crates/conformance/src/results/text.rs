@@ -213,6 +213,8 @@ mod tests {
             other                1     1
             all                  8     2           1              1              1        1     2
 
+            passed: MUST 2 of 4, SHOULD 0 of 1
+
             non-strict
               1.10  failed late
 
@@ -226,14 +228,14 @@ mod tests {
               2.3  there is no TLS here
 
             fail 1.2  does what 1.2 says
-              RFC 6455 §5.5.1
+              RFC 6455 §5.2 (MUST)
               expected the same back, got "<script>" & nothing else
                    0.000 -> ping
                    0.012 <- <b>�[31m
                    0.500 -- the time is up
 
             fail 2.4  does what 2.4 says (how the connection ended)
-              RFC 6455 §5.5.1
+              RFC 6455 §5.5.1 (MUST)
               the connection was dropped
                    0.000 -> ping
                    0.012 <- <b>�[31m

@@ -9,7 +9,7 @@ use super::{
     conduct::conduct,
     connection::{Connection, Side},
     exchange::{Exchange, message, text},
-    opening::{Agreed, ask, check},
+    opening::{Agreed, DECLINE, ask, check},
     terms::Terms,
 };
 use crate::{
@@ -46,6 +46,8 @@ enum Outcome {
     Silence,
     /// A violation of the rules, for any request; the clause is that of the case unless another one is broken.
     Wrong(String, Option<Clause>),
+    /// An offer that was accepted on other terms, which many cases meet.
+    OtherTerms(String, Clause),
 }
 
 /// Asks a server.
@@ -59,7 +61,7 @@ pub(super) async fn run(asked: &Asked, server: &Server, wire: &mut WireLog) -> J
 
 async fn ask_on(mut stream: Box<dyn Duplex>, asked: &Asked, server: &Server, wire: &mut WireLog) -> Outcome {
     let mut bytes = (asked.request)(server);
-    let offers = offers_in(&bytes);
+    let (offers, keys) = (offers_in(&bytes), keys_in(&bytes));
     if asked.text_at_once {
         text(GREETING).encode(Some([1, 2, 3, 4]), &mut bytes);
     }
@@ -77,8 +79,11 @@ async fn ask_on(mut stream: Box<dyn Duplex>, asked: &Asked, server: &Server, wir
         let status = head.status();
         return Outcome::Refused(head, status);
     }
-    let agreed = match check(&head, &offers, asked.protocols) {
+    let agreed = match check(&head, &keys, &offers, asked.protocols) {
         Ok(agreed) => agreed,
+        Err(Violation { what, clause }) if clause.place == DECLINE => {
+            return Outcome::OtherTerms(what, clause);
+        }
         Err(Violation { what, clause }) => return Outcome::Wrong(what, Some(clause)),
     };
     let deflate = agreed.deflate.map(|terms| terms.of_client());
@@ -121,19 +126,20 @@ fn judge(reaction: Reaction, outcome: Outcome) -> Judgement {
         Verdict::Unimplemented => format!("got {got}: the server does not have permessage-deflate"),
         _ => format!("expected {}; got {got}", reaction.told()),
     };
-    Judgement {
+    let judgement = Judgement {
         closing,
-        against: match outcome {
-            Outcome::Wrong(_, against) => against,
-            _ => None,
-        },
         ..Judgement::new(verdict, text)
+    };
+    match outcome {
+        Outcome::Wrong(_, Some(clause)) => judgement.against(clause),
+        Outcome::OtherTerms(what, clause) => judgement.against(clause).with_cause(what),
+        _ => judgement,
     }
 }
 
 fn verdict(reaction: Reaction, outcome: &Outcome) -> Verdict {
     match (reaction, outcome) {
-        (_, Outcome::Wrong(..)) => Verdict::Fail,
+        (_, Outcome::Wrong(..) | Outcome::OtherTerms(..)) => Verdict::Fail,
         (Reaction::Tell, _) => Verdict::Informational,
         (_, Outcome::Silence) => Verdict::Fail,
         (Reaction::Open | Reaction::OpenBetter | Reaction::Either, Outcome::Opened { .. }) => Verdict::Pass,
@@ -182,7 +188,7 @@ impl Outcome {
             Self::Refused(head, _) => format!("{:?}", head.first_line),
             Self::Ended => "the end of the connection without an answer".to_owned(),
             Self::Silence => format!("no answer in {} s", PATIENCE.as_secs()),
-            Self::Wrong(what, _) => what.clone(),
+            Self::Wrong(what, _) | Self::OtherTerms(what, _) => what.clone(),
         }
     }
 }
@@ -204,6 +210,22 @@ impl Reaction {
             Self::Either | Self::Tell => "a refusal or a WebSocket".to_owned(),
         }
     }
+}
+
+/// The keys in a request, each alone and all as one list; without the zero bytes that a server may replace by spaces.
+fn keys_in(request: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(request);
+    let values = text.lines().filter_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        let value = value.trim_matches([' ', '\t', '\0']);
+        name.eq_ignore_ascii_case("Sec-WebSocket-Key")
+            .then(|| value.to_owned())
+    });
+    let mut keys: Vec<String> = values.collect();
+    if keys.len() > 1 {
+        keys.push(keys.join(", "));
+    }
+    keys
 }
 
 /// The valid offers of permessage-deflate in a request.

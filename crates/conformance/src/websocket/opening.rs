@@ -66,12 +66,17 @@ pub(super) async fn ask(
 /// The clause about the answer of a server that opens a WebSocket.
 const ANSWER: &str = "RFC 6455 §4.2.2";
 
-/// Checks the answer of a server that opens a WebSocket (RFC 6455 §4.1, §4.2.2), for these offers of compression and
-/// sub-protocols.
+/// Checks the answer of a server that opens a WebSocket (RFC 6455 §4.1, §4.2.2), for these keys, offers of compression and
+/// sub-protocols. Of several keys the answer may be to any; without one, its `Sec-WebSocket-Accept` has nothing to agree with.
 ///
 /// # Errors
 /// What is wrong with the answer.
-pub(super) fn check(head: &Head, offers: &[Terms], protocols: &[&str]) -> Result<Agreed, Violation> {
+pub(super) fn check(
+    head: &Head,
+    keys: &[String],
+    offers: &[Terms],
+    protocols: &[&str],
+) -> Result<Agreed, Violation> {
     if head.status() != Some(101) {
         let text = format!("{:?} instead of the status 101", head.first_line);
         return Err(Violation::must(ANSWER, text));
@@ -87,8 +92,12 @@ pub(super) fn check(head: &Head, offers: &[Terms], protocols: &[&str]) -> Result
         let text = "Connection does not name Upgrade (RFC 6455 §4.2.2)";
         return Err(Violation::must(ANSWER, text));
     }
-    let (accept, expected) = (only("Sec-WebSocket-Accept")?, accept_of(KEY));
-    if accept != expected {
+    let accept = only("Sec-WebSocket-Accept")?;
+    let expected: Vec<_> = keys.iter().map(|key| accept_of(key)).collect();
+    if let [expected, others @ ..] = &expected[..]
+        && accept != expected
+        && !others.iter().any(|other| other == accept)
+    {
         let text = format!("Sec-WebSocket-Accept is {accept:?} and not {expected:?} (RFC 6455 §4.2.2)");
         return Err(Violation::must(ANSWER, text));
     }
@@ -107,9 +116,11 @@ pub(super) fn check(head: &Head, offers: &[Terms], protocols: &[&str]) -> Result
     })
 }
 
+/// The clause about offers whose terms a server does not support.
+pub(super) const DECLINE: &str = "RFC 7692 §7";
+
 /// An answer that differs from every offer is one to an offer that the server does not support, and had to decline.
 fn check_extensions(head: &Head, offers: &[Terms]) -> Result<Option<Terms>, Violation> {
-    const DECLINE: &str = "RFC 7692 §7";
     let answers: Vec<_> = head
         .values("Sec-WebSocket-Extensions")
         .flat_map(Terms::read)
@@ -128,7 +139,7 @@ fn check_extensions(head: &Head, offers: &[Terms]) -> Result<Option<Terms>, Viol
         }
     };
     let mut complaint = Violation::must(
-        ANSWER,
+        "RFC 6455 §4.2.2, RFC 7692 §7",
         "an extension that was not offered on valid terms (RFC 6455 §4.2.2, RFC 7692 §7)",
     );
     for offer in offers {
@@ -173,7 +184,7 @@ pub(super) async fn open<'w>(
     let request = request.encode();
     let answer = ask(&mut *stream, &request, request.len(), wire).await;
     let (head, early) = answer.map_err(|none| Violation::must(ANSWER, none.to_string()))?;
-    let agreed = check(&head, offers, &[])?;
+    let agreed = check(&head, &[KEY.to_owned()], offers, &[])?;
     let deflate = agreed.deflate.map(|terms| terms.of_client());
     Ok((
         Connection::new(stream, Side::Client, deflate, early, wire),
@@ -208,7 +219,7 @@ mod tests {
             fields.join("\r\n")
         );
         let (head, _) = Head::read(text.as_bytes()).unwrap().unwrap();
-        let complaint = check(&head, &[Terms::MODEST], &["chat"])
+        let complaint = check(&head, &[KEY.to_owned()], &[Terms::MODEST], &["chat"])
             .err()
             .map(|violation| violation.what);
         match expected {
