@@ -155,8 +155,8 @@ class Peer {
     }
     const hasBody = fields["transfer-encoding"] || (fields["content-length"] ?? []).some((length) => length !== "0");
     if (hasBody && !this.#has("body-is-frames")) return this.#refuse(400);
-    const version = one("sec-websocket-version");
-    const isKnown = version === "13" || (version === "8" && this.#has("understands-8"));
+    const asked = one("sec-websocket-version");
+    const isKnown = asked === "13" || (asked === "8" && this.#has("understands-8"));
     if (!isKnown && !this.#has("any-version")) {
       const versions = this.#has("understands-8") ? "13, 8" : "13";
       return this.#refuse(426, this.#has("no-version-list") ? undefined : `Sec-WebSocket-Version: ${versions}`);

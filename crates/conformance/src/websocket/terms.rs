@@ -143,7 +143,9 @@ impl Terms {
             };
             Some(Self {
                 server_no_context_takeover: offer.server_no_context_takeover,
-                client_no_context_takeover: wanted.client_no_context_takeover,
+                // A client that announces it may support nothing else, and fail the connection without it (RFC 7692 §7).
+                client_no_context_takeover: wanted.client_no_context_takeover
+                    || offer.client_no_context_takeover,
                 server_max_window_bits: offer.server_max_window_bits,
                 client_max_window_bits,
             })
@@ -239,6 +241,26 @@ mod tests {
                 n_good,
                 "{header}"
             );
+        }
+    }
+
+    #[test]
+    fn an_answer_repeats_what_the_client_offers() {
+        for (offer, expected) in [
+            ("permessage-deflate", "permessage-deflate"),
+            (
+                "permessage-deflate; server_no_context_takeover; client_no_context_takeover",
+                "permessage-deflate; server_no_context_takeover; client_no_context_takeover",
+            ),
+            (
+                "permessage-deflate; server_max_window_bits=10; client_max_window_bits",
+                "permessage-deflate; server_max_window_bits=10",
+            ),
+        ] {
+            let text = format!("GET / HTTP/1.1\r\nSec-WebSocket-Extensions: {offer}\r\n\r\n");
+            let (request, _) = Head::read(text.as_bytes()).unwrap().unwrap();
+            let answer = Terms::answering(&request).map(|terms| terms.header());
+            assert_eq!(answer.as_deref(), Some(expected), "{offer}");
         }
     }
 
