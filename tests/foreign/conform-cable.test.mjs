@@ -115,8 +115,8 @@ describe("the server that was started", () => {
   }
 });
 
-test("a server without the suite's channels is told apart after the first case", async (t) => {
-  // It welcomes everybody, and knows no channel.
+test("a run ends after the first case if the server does not have the suite's channels", async (t) => {
+  // It welcomes all clients, and knows no channel.
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1", handleProtocols: () => "actioncable-v1-json" });
   t.after(() => {
     for (const client of server.clients) client.terminate();

@@ -248,7 +248,7 @@ test("a signal ends the run, and what there is is printed", async (t) => {
   assert.match(readFileSync(join(folder, "r.xml"), "utf8"), /the run was ended before this case/);
 });
 
-test("a server that speaks first is told apart in one line", async (t) => {
+test("one line says that a server speaks first", async (t) => {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   server.on("connection", (client) => {
     client.on("error", () => {});
