@@ -17,11 +17,17 @@ const PATIENCE_MS = 400_000;
 
 const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
 
-/** The peers: how each is started, with the role and its arguments behind it. */
+/** The peers in their roles: how each is started, with the role and its arguments behind it. */
 const PEERS = {
-  "python-websockets": () => [pythonWith("websockets"), pathOf("conform/python-websockets.py")],
-  "python-aiohttp": () => [pythonWith("aiohttp"), pathOf("conform/python-aiohttp.py")],
-  gorilla: async () => [await built("gorilla")],
+  "python-websockets": {
+    roles: ["server", "client"],
+    commandOf: () => [pythonWith("websockets"), pathOf("conform/python-websockets.py")],
+  },
+  "python-aiohttp": {
+    roles: ["server", "client"],
+    commandOf: () => [pythonWith("aiohttp"), pathOf("conform/python-aiohttp.py")],
+  },
+  gorilla: { roles: ["server"], commandOf: async () => [await built("gorilla")] },
 };
 
 /** Starts a peer that ends with the test. */
@@ -54,24 +60,29 @@ function check({ code, stdout, stderr }) {
   }
 }
 
-for (const [name, commandOf] of Object.entries(PEERS)) {
+/** Runs the suite against a peer in a role. */
+const CHECKS = {
+  async server(t, name, command) {
+    const peer = start(t, command, "serve");
+    const [port] = await within(once(createInterface({ input: peer.stdout }), "line"), "the server's port");
+    const suite = startSuite(`${name}-server`, `ws://127.0.0.1:${port}/`);
+    check(await ended(suite, `all cases of ${name} as a server`));
+  },
+
+  async client(t, name, command) {
+    const suite = startSuite(`${name}-client`, "--listen", "127.0.0.1:0");
+    const outcome = ended(suite, `all cases of ${name} as a client`);
+    const [line] = await within(once(createInterface({ input: suite.stderr }), "line"), "the suite's address");
+    start(t, command, "visit", /ws:\/\/[^/]+/.exec(line)[0]);
+    check(await outcome);
+  },
+};
+
+for (const [name, { roles, commandOf }] of Object.entries(PEERS)) {
   describe(name, { concurrency: false }, () => {
     let command;
     before(async () => (command = await commandOf()));
 
-    test("as a server", async (t) => {
-      const peer = start(t, command, "serve");
-      const [port] = await within(once(createInterface({ input: peer.stdout }), "line"), "the server's port");
-      const suite = startSuite(`${name}-server`, `ws://127.0.0.1:${port}/`);
-      check(await ended(suite, `all cases of ${name} as a server`));
-    });
-
-    test("as a client", async (t) => {
-      const suite = startSuite(`${name}-client`, "--listen", "127.0.0.1:0");
-      const outcome = ended(suite, `all cases of ${name} as a client`);
-      const [line] = await within(once(createInterface({ input: suite.stderr }), "line"), "the suite's address");
-      start(t, command, "visit", /ws:\/\/[^/]+/.exec(line)[0]);
-      check(await outcome);
-    });
+    for (const role of roles) test(`as a ${role}`, (t) => CHECKS[role](t, name, command));
   });
 }
