@@ -106,7 +106,7 @@ describe("reports of benches", { concurrency: false }, () => {
     assert.equal(total(timeline.metrics.listener_delivery), 1000);
     assert.equal(total(timeline.metrics.rtt), 50);
     assert.deepEqual([vus_max, Math.max(...timeline.vus)], [20, 20]);
-    assert.deepEqual([told.highlights.latency, told.highlights.throughput], ["rtt", "deliveries"]);
+    assert.deepEqual([told.highlights.latency, told.highlights.throughput], ["listener_delivery", "deliveries"]);
     assert.match(read("a.md"), /\| messages lost \| 0 of 1,000 \|/);
   });
 

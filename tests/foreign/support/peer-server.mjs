@@ -6,9 +6,12 @@ import { CODECS } from "./cable-codecs.mjs";
 /** Sends `message` to `client`. The server under a test may be given another one, which loses or repeats some. */
 const deliverOnce = (client, message) => client.send(message);
 
+/** Tells the sender that its broadcast is done. The server under a test may be given another one, which does not. */
+const acknowledgeAtOnce = (send) => send();
+
 /**
  * The contracts of websocket-bench, one function per server type: what `client` gets for a message.
- * `broadcast(make)` delivers `make(client)` to every client.
+ * `broadcast(make)` delivers `make(client)` to every client and returns how to acknowledge that.
  */
 const CONTRACTS = {
   echo(client, data, isBinary) {
@@ -18,16 +21,16 @@ const CONTRACTS = {
   json(client, data, _isBinary, broadcast) {
     const { type, payload } = JSON.parse(data);
     if (type === "echo") return client.send(data.toString());
-    broadcast(() => JSON.stringify({ type: "broadcast", payload }));
-    client.send(JSON.stringify({ type: "broadcastResult", payload }));
+    const acknowledge = broadcast(() => JSON.stringify({ type: "broadcast", payload }));
+    acknowledge(() => client.send(JSON.stringify({ type: "broadcastResult", payload })));
   },
 
   binary(client, data, _isBinary, broadcast) {
     if (data[0] === 0x65) return client.send(data);
-    broadcast(() => data);
+    const acknowledge = broadcast(() => data);
     const result = Buffer.from(data);
     result[0] = 0x72;
-    client.send(result);
+    acknowledge(() => client.send(result));
   },
 
   actioncable(client, data, isBinary, broadcast, { read, write }) {
@@ -39,8 +42,8 @@ const CONTRACTS = {
     const { action, payload } = JSON.parse(performed);
     const say = (action) => write({ identifier, message: { action, payload } });
     if (action === "echo") return client.send(say("echo"));
-    broadcast(() => say("broadcast"));
-    client.send(say("broadcastResult"));
+    const acknowledge = broadcast(() => say("broadcast"));
+    acknowledge(() => client.send(say("broadcastResult")));
   },
 };
 
@@ -54,9 +57,10 @@ export class PeerServer {
    * A server of one of the types `echo`, `json`, `binary`, `actioncable` on a free port, the last one also as
    * `actioncable in msgpack` or `protobuf`. `deliver(client, message,
    * { n_broadcast, n_client })` stands between a broadcast and each of its receivers; both numbers count from 1.
-   * `greeting` is sent to every new client.
+   * `acknowledge(send, { n_broadcast })` stands between a broadcast and its acknowledgement. `greeting` is sent to every
+   * new client.
    */
-  static async start(t, kind, { deliver = deliverOnce, greeting } = {}) {
+  static async start(t, kind, { deliver = deliverOnce, acknowledge = acknowledgeAtOnce, greeting } = {}) {
     const peer = new PeerServer();
     const [type, encoding = "json"] = kind.split(" in ");
     const codec = CODECS[encoding];
@@ -75,6 +79,7 @@ export class PeerServer {
           if (type === "actioncable" && !receiver.identifier) continue;
           deliver(receiver, make(receiver), { n_broadcast, n_client: receiver.number });
         }
+        return (send) => acknowledge(send, { n_broadcast });
       };
       client.on("message", (data, isBinary) => contract(client, data, isBinary, broadcast, codec));
       client.on("error", () => {});

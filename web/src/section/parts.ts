@@ -95,7 +95,7 @@ function figures(caption: string, what: string, parts: (readonly [string, Part])
 }
 
 /** How long a part of a run took, by what it is: groups, scenarios, steps of benches. */
-const LATENCIES = ["group_duration", "iteration_duration", "rtt", "connect"];
+const LATENCIES = ["group_duration", "iteration_duration", "listener_delivery", "rtt", "connect"];
 
 function checksOf(checks: Check[]): string | HTMLElement {
     const held = checkShare(checks);

@@ -10,6 +10,7 @@ mod memory;
 mod open_files;
 mod ports;
 mod problem;
+mod record_memory;
 mod user_memory;
 
 pub use self::{
@@ -17,6 +18,7 @@ pub use self::{
     open_files::{OpenFileLimit, raise_open_file_limit},
     ports::PortRange,
     problem::Problem,
+    record_memory::{RecordNeed, Records},
     user_memory::{Fit, MemoryNeed, UserKind},
 };
 

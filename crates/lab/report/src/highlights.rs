@@ -19,7 +19,13 @@ pub struct Highlights {
 }
 
 /// Trends of times that a user waits. The first one that a run has is shown.
-const LATENCIES: [&str; 4] = ["rtt", "broadcast_duration", "ws_response_time", "step_duration"];
+const LATENCIES: [&str; 5] = [
+    "listener_delivery",
+    "rtt",
+    "broadcast_duration",
+    "ws_response_time",
+    "step_duration",
+];
 
 /// Further trends, for a test without its own. Those that count from the scheduled start come first.
 const USUAL_LATENCIES: [&str; 6] = [

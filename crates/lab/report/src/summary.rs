@@ -26,6 +26,7 @@ mod breakdown;
 mod errors;
 mod generator;
 mod group;
+mod in_flight;
 mod listing;
 mod measured;
 mod metadata;
@@ -42,6 +43,7 @@ pub use self::{
     errors::{ErrorGroup, FURTHER},
     generator::{Generator, GeneratorSeries},
     group::Group,
+    in_flight::StepInFlight,
     measured::Measured,
     metadata::{Environment, Kind, Metadata, run_id},
     metric::{Contains, Figure, Metric, Values},
@@ -90,6 +92,9 @@ pub struct Summary {
     pub timeline: Timeline,
     /// The counts of messages, if the scenario counts them.
     pub losses: Option<Losses>,
+    /// How many broadcasts were in flight, for each step of `bench broadcast`, at most for the first 50.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_flight: Vec<StepInFlight>,
     /// What the watched targets used, in the order in which they were named.
     pub targets: Vec<Target>,
     /// What the generator used, and whether it was the bottleneck.
@@ -283,6 +288,7 @@ impl Summary {
             breakdown: Breakdown::new(&run.metrics, seconds, trend_stats),
             timeline,
             losses,
+            in_flight: Vec::new(),
             targets,
             generator: Generator::new(&run.generator, health, generator),
         };

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
+use plimsoll_load::histogram::Histogram;
+
 use crate::{
     interrupt::Interrupt,
     options::Connect,
@@ -24,7 +26,7 @@ pub async fn run(options: &Connect, interrupt: Interrupt, sink: &mut dyn Sink) -
         (Workload::Connect, options.plan()),
         &options.common,
         &options.steps,
-        0,
+        (0, None),
         interrupt,
         sink,
     )
@@ -32,7 +34,7 @@ pub async fn run(options: &Connect, interrupt: Interrupt, sink: &mut dyn Sink) -
     let mut steps = Vec::new();
     loop {
         let step = take_step(&mut run, options, steps.len()).await?;
-        run.sink.step(&step);
+        run.sink.step(&step, &run.setting);
         let is_last = is_last(options, steps.len(), &step);
         steps.push(step);
         if is_last
@@ -56,6 +58,7 @@ async fn take_step(run: &mut Run<'_>, options: &Connect, step_idx: usize) -> Res
     run.sink.measured(Readings {
         answers: Vec::new(),
         deliveries: Vec::new(),
+        listeners: Histogram::small(),
         connects,
         generator: connect.period.evidence().clone(),
     });
@@ -71,6 +74,7 @@ async fn take_step(run: &mut Run<'_>, options: &Connect, step_idx: usize) -> Res
         n_clients: run.fleet.n_connected(),
         limit_percentile: PERCENTILE,
         rtt,
+        delivery: None,
         health: connect
             .period
             .health(Some(Duration::from_micros(connect.total.p95))),

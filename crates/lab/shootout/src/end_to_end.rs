@@ -1,6 +1,7 @@
 //! Tests of whole runs over real sockets, against a server with known mistakes. The account must name exactly these.
 
 mod agreement;
+mod draining;
 mod options;
 mod server;
 
@@ -20,8 +21,8 @@ use self::{
     server::{Dialect, Fault, Server},
 };
 use crate::{
-    Bench, Company, Connect, Error, Exchange, Format, Interrupt, Progress, Results, RunError, ServerType,
-    Sink, Streams, Verdict, exchange, outcome,
+    Bench, Company, Connect, Error, Exchange, Format, Interrupt, Model, Progress, Results, RunError,
+    ServerType, Sink, Streams, Verdict, Waits, exchange, outcome,
 };
 
 /// The result of a finished run.
@@ -217,7 +218,10 @@ fn a_listener_that_drops_loses_what_it_was_due() {
 fn a_missing_acknowledgement_does_not_hang_the_run() {
     let server = Server::start(Dialect::Json, Fault::NoResult(2));
     let run = execute(exchanging(Exchange {
-        answer_limit: Duration::from_millis(300),
+        waits: Waits {
+            answer: Duration::from_millis(300),
+            ..broadcast(&server, 1, 1).waits
+        },
         ..broadcast(&server, 1, 1)
     }));
     assert_eq!(run.deliveries(), [60, 0, 0, 0, 0], "{}", run.stdout);
@@ -364,7 +368,7 @@ impl Sink for Impatient {
         }
     }
 
-    fn step(&mut self, _: &outcome::Step) {}
+    fn step(&mut self, _: &outcome::Step, _: &outcome::Setting) {}
 
     fn note(&mut self, _: &str) {}
 }
@@ -375,8 +379,14 @@ async fn interrupted(options: Exchange) -> outcome::Outcome {
     let mut sink = Impatient {
         interrupt: Some(interrupt),
     };
+    let Model::Closed { width, .. } = options.model else {
+        panic!("a closed loop");
+    };
     let options = Exchange {
-        n_samples: 1_000_000,
+        model: Model::Closed {
+            n_samples: 1_000_000,
+            width,
+        },
         ..options
     };
     let outcome = exchange::run(&options, Interrupt::new(orders), &mut sink).await;

@@ -2,16 +2,19 @@
 
 use std::time::{Duration, SystemTime};
 
+use plimsoll_load::histogram::Histogram;
 use plimsoll_report::Distribution;
 
 use crate::{
     causes::Causes,
     interrupt::Interrupt,
+    ledger::Tally,
     meter::Period,
-    options::Exchange,
+    options::{Exchange, Model},
     outcome::{Deliveries, DeliveryCounts, Outcome, Sampling, Step},
     ramp::ramp,
     run::{Run, RunError, StepRecord},
+    samples::Rtt,
     sampling::{Plan, sample},
     sink::{Readings, Sink},
     wire::Command,
@@ -27,7 +30,7 @@ pub async fn run(options: &Exchange, interrupt: Interrupt, sink: &mut dyn Sink) 
         (options.workload(), options.plan()),
         &options.common,
         &options.steps,
-        options.n_padding_bytes,
+        (options.n_padding_bytes, Some(&options.model)),
         interrupt,
         sink,
     )
@@ -35,7 +38,7 @@ pub async fn run(options: &Exchange, interrupt: Interrupt, sink: &mut dyn Sink) 
     let mut steps = Vec::new();
     loop {
         let step = take_step(&mut run, options, steps.len()).await?;
-        run.sink.step(&step);
+        run.sink.step(&step, &run.setting);
         let is_last = is_last(options, steps.len(), &step);
         steps.push(step);
         if is_last
@@ -69,6 +72,7 @@ async fn take_step(run: &mut Run<'_>, options: &Exchange, step_idx: usize) -> Re
         n_clients,
         limit_percentile: options.limit_percentile,
         rtt: None,
+        delivery: None,
         health: connect.period.health(None),
         connect,
         sampling: None,
@@ -76,21 +80,24 @@ async fn take_step(run: &mut Run<'_>, options: &Exchange, step_idx: usize) -> Re
     };
     if may_sample {
         run.meter.lap();
-        sample(run, &plan(options)).await?;
+        let report = sample(run, &plan(options)).await?;
         let period = run.meter.lap();
-        let report = run.report(step_idx).await?;
         let record = run.step(step_idx);
-        let sampling = account(record, &report, period);
+        let sampling = account(record, &report, period, &options.model);
         let readings = Readings {
             answers: record.messages.answers().durations().to_vec(),
-            deliveries: record.messages.last_delivery_times(&record.table).collect(),
+            deliveries: record.last_delivery_times().collect(),
+            listeners: record.deliveries.clone(),
             connects,
             generator: sampling.period.evidence().clone(),
         };
         step.rtt = record.messages.answers().rtt(options.limit_percentile);
+        step.delivery = Rtt::of_histogram(&record.deliveries, options.limit_percentile);
+        let missing = missing(step_idx, &sampling);
         step.health = sampling.period.health(Some(main_figure(&sampling)));
         step.sampling = Some(sampling);
         run.sink.measured(readings);
+        missing.into_iter().for_each(|it| run.note(it));
         step.time = SystemTime::now();
     }
     run.tell_trouble();
@@ -98,43 +105,59 @@ async fn take_step(run: &mut Run<'_>, options: &Exchange, step_idx: usize) -> Re
     Ok(step)
 }
 
-fn plan(options: &Exchange) -> Plan {
+fn plan(options: &Exchange) -> Plan<'_> {
     Plan {
         command: options.command,
-        n_samples: options.n_samples,
-        width: options.width,
-        wait: options.wait,
-        answer_limit: options.answer_limit,
+        model: &options.model,
+        waits: options.waits,
     }
 }
 
+/// A remark about the deliveries that the step has lost: what its percentiles say about them.
+fn missing(step_idx: usize, sampling: &Sampling) -> Option<String> {
+    let deliveries = sampling.deliveries.as_ref()?;
+    let waited = deliveries.waited?;
+    Some(format!(
+        "step {}: {} of {} deliveries did not arrive; each counts with the time that was waited for it, so times of {:.2} s \
+         and more are lower bounds",
+        step_idx + 1,
+        deliveries.counts.n_lost(),
+        deliveries.counts.n_expected,
+        waited.as_secs_f64()
+    ))
+}
+
 /// Puts the coordinator's and the workers' records of a step together.
-fn account(record: &StepRecord, report: &Report, period: Period) -> Sampling {
+fn account(record: &StepRecord, report: &Report, period: Period, model: &Model) -> Sampling {
     let StepRecord {
         command,
-        table,
         messages,
         deliveries,
+        waited,
+        ..
     } = record;
     let tally = &report.tally;
     let delivered = || Deliveries {
-        counts: DeliveryCounts {
-            n_expected: tally.n_expected,
-            n_delivered: tally.n_delivered,
-            n_late: 0,
-            n_duplicated: tally.n_duplicated,
-            n_out_of_order: tally.n_out_of_order,
-        },
+        counts: counts(tally),
         listener: Distribution::from(deliveries),
-        last_delivery: Distribution::from(&messages.last_deliveries(table)),
+        last_delivery: distribution(record.last_delivery_times()),
+        waited: *waited,
+        in_flight: record.in_flight(),
     };
     Sampling {
         period,
         n_sent: messages.n_issued() as u64,
         n_unanswered: messages.n_unanswered() as u64,
-        answer: Distribution::from(&messages.answer_histogram()),
+        answer: distribution(messages.answers().durations().iter().copied()),
+        lateness: matches!(model, Model::Open(_)).then(|| Distribution::from(&report.lateness)),
         deliveries: (*command == Command::Broadcast).then(delivered),
     }
+}
+
+fn distribution(durations: impl Iterator<Item = Duration>) -> Distribution {
+    let mut histogram = Histogram::new();
+    durations.for_each(|it| histogram.record(it));
+    Distribution::from(&histogram)
 }
 
 /// Moves deliveries that arrived after their step's account to that step. Returns the last report.
@@ -142,16 +165,26 @@ async fn credit_late_arrivals(run: &mut Run<'_>, steps: &mut [Step]) -> Result<R
     let mut report = Report::default();
     for (step_idx, step) in steps.iter_mut().enumerate() {
         report = run.report(step_idx).await?;
-        let Some(before) = step.sampling.take() else {
-            continue;
-        };
-        let mut now = account(run.step(step_idx), &report, before.period);
-        if let (Some(before), Some(now)) = (before.deliveries, &mut now.deliveries) {
-            now.counts.n_late = now.counts.n_delivered - before.counts.n_delivered;
+        if let Some(deliveries) = step.sampling.as_mut().and_then(|it| it.deliveries.as_mut()) {
+            deliveries.counts = counts(&report.tally);
         }
-        step.sampling = Some(now);
+        if let Some(sampling) = &mut step.sampling {
+            let messages = &run.step(step_idx).messages;
+            sampling.n_unanswered = messages.n_unanswered() as u64;
+            sampling.answer = distribution(messages.answers().durations().iter().copied());
+        }
     }
     Ok(report)
+}
+
+fn counts(tally: &Tally) -> DeliveryCounts {
+    DeliveryCounts {
+        n_expected: tally.n_expected,
+        n_delivered: tally.n_delivered,
+        n_late: tally.n_late,
+        n_duplicated: tally.n_duplicated,
+        n_out_of_order: tally.n_out_of_order,
+    }
 }
 
 /// The latency that a reader looks at first, and that the generator's own lateness must not shape.
@@ -168,6 +201,8 @@ fn main_figure(sampling: &Sampling) -> Duration {
 fn is_last(options: &Exchange, step_idx: usize, step: &Step) -> bool {
     match options.steps.n_steps {
         Some(n_steps) => step_idx + 1 >= n_steps,
-        None => step.rtt.is_none_or(|rtt| rtt.percentile > options.limit_rtt),
+        None => step
+            .headline()
+            .is_none_or(|rtt| rtt.percentile > options.limit_rtt),
     }
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use plimsoll_clients::http::HttpError;
-use plimsoll_load::{metrics::SampleSender, watch::Sampling};
+use plimsoll_load::{metrics::SampleSender, preflight::Records, watch::Sampling};
 use plimsoll_report::{Summary, summary::Origin};
 
 use crate::{
@@ -190,6 +190,15 @@ impl Bench {
             Self::Http(options, _) => return (options.concurrency, options.concurrency),
         };
         (steps.n_first, steps.n_clients().unwrap_or(steps.n_first))
+    }
+
+    /// The records of single messages that the run keeps. Without a planned number of steps, those of the first step.
+    pub fn records(&self) -> Records {
+        let Self::Exchange(options, _) = self else {
+            return Records::default();
+        };
+        let (_, n_clients) = self.n_clients();
+        options.records(options.steps.n_steps.unwrap_or(1), n_clients)
     }
 
     /// Whether it asks for the permission to begin a step.

@@ -2,7 +2,12 @@
 
 mod roster;
 
-use std::{io, pin::pin, sync::Arc, time::Duration};
+use std::{
+    io,
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use tokio::sync::mpsc;
 
@@ -87,6 +92,7 @@ impl Fleet {
         command: Command,
         id: u64,
         floor: u64,
+        due: Option<Instant>,
     ) -> Result<bool, WorkerLost> {
         let Some(ClientId { worker, slot }) = self.roster.pick(&mut self.rng) else {
             return Ok(false);
@@ -98,6 +104,7 @@ impl Fleet {
                 command,
                 id,
                 floor,
+                due,
             }),
         )
         .await?;
@@ -109,12 +116,21 @@ impl Fleet {
         self.rng.u8(0..100) < percent
     }
 
-    /// Lets all workers tell the latencies of deliveries since the last time, which was up to a second before `at`.
+    /// Lets all workers tell the deliveries since the last time, which was up to a second before `at`.
     pub(crate) async fn collect(&mut self, at: Duration) -> Result<(), WorkerLost> {
         for worker in 0..self.workers.len() {
             self.order(worker, Order::Collect { at }).await?;
         }
         Ok(())
+    }
+
+    /// Lets all workers tell how many deliveries of a step have arrived, of its broadcasts with ids below `end_id`. Returns
+    /// the number of answers to come.
+    pub(crate) async fn survey(&mut self, step_idx: usize, end_id: u64) -> Result<usize, WorkerLost> {
+        for worker in 0..self.workers.len() {
+            self.order(worker, Order::Survey { step_idx, end_id }).await?;
+        }
+        Ok(self.workers.len())
     }
 
     /// The next event; the roster knows it already.
@@ -133,10 +149,34 @@ impl Fleet {
     pub(crate) async fn report(
         &mut self,
         step_idx: usize,
+        on_event: impl FnMut(Event),
+    ) -> Result<Report, WorkerLost> {
+        self.gather(|| Order::Report { step_idx }, on_event).await
+    }
+
+    /// Ends the waiting for deliveries of the step numbered `step_idx`, as [`Order::CloseStep`] says. Returns its account as
+    /// [`Self::report`] does.
+    pub(crate) async fn close_step(
+        &mut self,
+        step_idx: usize,
+        (at, at_least): (Instant, Duration),
+        on_event: impl FnMut(Event),
+    ) -> Result<Report, WorkerLost> {
+        let order = || Order::CloseStep {
+            step_idx,
+            at,
+            at_least,
+        };
+        self.gather(order, on_event).await
+    }
+
+    async fn gather(
+        &mut self,
+        order: impl Fn() -> Order,
         mut on_event: impl FnMut(Event),
     ) -> Result<Report, WorkerLost> {
         for worker in 0..self.workers.len() {
-            self.order(worker, Order::Report { step_idx }).await?;
+            self.order(worker, order()).await?;
         }
         let mut all = Report::default();
         let mut n_missing = self.workers.len();
@@ -189,6 +229,7 @@ impl Fleet {
 impl Report {
     fn merge(&mut self, other: &Self) {
         self.tally.merge(&other.tally);
+        self.lateness.merge(&other.lateness);
         self.n_foreign += other.n_foreign;
         self.n_stray_answers += other.n_stray_answers;
         self.n_altered += other.n_altered;

@@ -15,7 +15,6 @@ mod options;
 mod outcome;
 mod phase;
 mod progress;
-mod rate;
 mod report;
 mod run;
 mod samples;
@@ -33,12 +32,13 @@ pub use self::{
     failures::{Failures, Kind},
     options::HttpOptions,
     outcome::HttpOutcome,
-    rate::Rate,
     report::Layout,
     run::HttpRunError,
     schedule::Extent,
     threshold::{Finding, Measure, Threshold},
 };
+
+pub use crate::rate::Rate;
 
 /// The title of the run for people: the command and its target.
 pub(crate) fn name(url: &plimsoll_clients::http::Url) -> String {

@@ -7,8 +7,10 @@
 //! Definitions, per step:
 //! * *expected*: a broadcast is expected by every listener that was connected when the step began and still
 //!   was when the broadcast was sent;
-//! * *lost*: expected and not arrived. A broadcast that arrives during a later step is taken off the lost ones
-//!   and put on the delivered ones of its own step, so nothing is ever both;
+//! * *missing*: expected and not arrived, while the run waits for it;
+//! * *lost*: expected and not arrived when the step is *closed*. A broadcast that arrives later is taken off the lost
+//!   ones and put on the delivered ones of its own step, so no delivery is ever both. Its time is not recorded: each lost
+//!   delivery was counted with the time that was waited for it;
 //! * *duplicated*: arrived again at a listener that had it;
 //! * *out of order*: see [`causal_order`].
 
@@ -17,14 +19,15 @@ mod causal_order;
 mod send_table;
 mod step;
 
-use std::{sync::Arc, time::Instant};
-
-use plimsoll_load::histogram::Histogram;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 pub(crate) use self::{
     bit_set::BitSet,
     send_table::SendTable,
-    step::{Completion, Tally},
+    step::{Completion, Harvest, Standing, Tally},
 };
 use self::{causal_order::CausalOrder, step::StepLedger};
 
@@ -37,6 +40,9 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
+    /// The memory of a broadcast in the ledger of one worker, in bytes, without the bits of its listeners.
+    pub(crate) const BYTES_EACH: usize = StepLedger::BYTES_EACH;
+
     /// Begins the step whose broadcasts `table` will list; `members` are the listeners connected now.
     pub(crate) fn open_step(&mut self, table: Arc<SendTable>, members: BitSet) {
         self.steps.push(StepLedger::new(table, members));
@@ -69,8 +75,20 @@ impl Ledger {
         self.steps.get_mut(step_idx).map(StepLedger::tally)
     }
 
-    /// The latencies that came since they were collected last, by the number of their step.
-    pub(crate) fn collect(&mut self) -> impl Iterator<Item = (usize, Histogram)> {
+    /// The run waits no longer for deliveries of the step numbered `step_idx`; see [`StepLedger::close`].
+    pub(crate) fn close_step(&mut self, step_idx: usize, at: Instant, at_least: Duration) -> Vec<Completion> {
+        let step = self.steps.get_mut(step_idx);
+        step.map_or_else(Vec::new, |step| step.close(at, at_least))
+    }
+
+    /// The deliveries of the step numbered `step_idx`, of its broadcasts with ids below `end_id`.
+    pub(crate) fn standing(&mut self, step_idx: usize, end_id: u64) -> Standing {
+        let step = self.steps.get_mut(step_idx);
+        step.map_or_else(Standing::default, |step| step.standing(end_id))
+    }
+
+    /// The deliveries since they were collected last, by the number of their step.
+    pub(crate) fn collect(&mut self) -> impl Iterator<Item = (usize, Harvest)> {
         let steps = self.steps.iter_mut().enumerate();
         steps.filter_map(|(step_idx, step)| Some((step_idx, step.collect()?)))
     }

@@ -1,8 +1,8 @@
 //! The workloads of websocket-bench (docs/protocols/websocket-bench.md): `broadcast`, `echo` and `connect`, natively and
 //! without a script.
 //!
-//! The closed loop, the result line and the JSON are websocket-bench's, so that its users can compare.
-//! What it cannot say is added: time to the last delivery and per listener, exact counts of lost, duplicated and
+//! The closed loop and the JSON are websocket-bench's, so that its users can compare.
+//! What it cannot say is added: an open model, the time to the last delivery and per listener, exact counts of lost, duplicated and
 //! reordered messages, connect times from before the TCP connect, the cost to the server, and whether the
 //! generator itself was the limit.
 //!
@@ -19,6 +19,7 @@ pub mod exchange;
 mod execute;
 mod fleet;
 pub mod http;
+mod in_flight;
 mod interrupt;
 mod journal;
 mod ledger;
@@ -31,6 +32,8 @@ pub mod outcome;
 mod output;
 mod pause;
 mod ramp;
+mod rate;
+mod records;
 mod run;
 mod samples;
 mod sampling;
@@ -45,12 +48,14 @@ mod worker;
 pub use self::{
     causes::Causes,
     execute::{Bench, Company, Error, Finished, Format, Results, Streams, Verdict},
+    in_flight::InFlight,
     interrupt::Interrupt,
     limit::Limit,
     meter::{Period, Watched},
     onlooker::{Onlooker, SoFar},
-    options::{Common, Connect, Exchange, Pacing, Steps},
+    options::{Common, Connect, Exchange, Model, Pacing, Schedule, Steps, Waits},
     pause::{BetweenSteps, GoAhead},
+    rate::Rate,
     run::RunError,
     samples::Rtt,
     server_type::{ServerType, ServerTypeError},

@@ -2,15 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use plimsoll_load::{
-    histogram::Histogram,
-    metrics::{Contains, CounterId, GaugeId, MetricSet, Registry, TrendId},
-};
+use plimsoll_load::metrics::{Contains, CounterId, GaugeId, MetricSet, Registry, TrendId};
 
 mod singles;
 
 pub(crate) use self::singles::Singles;
-use crate::{outcome::Workload, worker::Opening};
+use crate::{ledger::Harvest, outcome::Workload, worker::Opening};
 
 /// Handles of all metrics.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +19,8 @@ pub(crate) struct Measures {
     listener_delivery: TrendId,
     connect: TrendId,
     phases: [TrendId; 4],
+    deliveries_in_flight: GaugeId,
+    broadcasts_in_flight: GaugeId,
     /// The gauge in single samples. Summaries have the number of clients in their timeline.
     users: GaugeId,
 }
@@ -35,10 +34,16 @@ const DELIVERIES: &str = "deliveries";
 /// The time from a send to the sender's answer.
 pub(crate) const RTT: &str = "rtt";
 
-/// The time from a send to the last listener, for broadcasts that reached all listeners.
+/// Deliveries that are expected and have not arrived.
+const DELIVERIES_IN_FLIGHT: &str = "deliveries_in_flight";
+
+/// Broadcasts that have not reached all listeners.
+const BROADCASTS_IN_FLIGHT: &str = "broadcasts_in_flight";
+
+/// The time from a send to the last listener. A broadcast that did not reach all counts with the time that was waited.
 pub(crate) const DELIVERY: &str = "delivery";
 
-/// The time from a send to each listener.
+/// The time from a send to each listener. A missing delivery counts with the time that was waited for it.
 pub(crate) const LISTENER_DELIVERY: &str = "listener_delivery";
 
 /// The time from the TCP connect until a client is ready.
@@ -61,7 +66,9 @@ impl Measures {
         let [rtt, delivery, listener_delivery, connect] =
             [RTT, DELIVERY, LISTENER_DELIVERY, CONNECT].map(&mut trend);
         let phases = PHASES.map(&mut trend);
-        let users = registry.gauge("vus", Contains::Default).expect(PROOF);
+        let mut gauge = |name| registry.gauge(name, Contains::Default).expect(PROOF);
+        let [users, deliveries_in_flight, broadcasts_in_flight] =
+            ["vus", DELIVERIES_IN_FLIGHT, BROADCASTS_IN_FLIGHT].map(&mut gauge);
         let mut counter = |name| registry.counter(name, Contains::Default).expect(PROOF);
         let measures = Self {
             sent: counter(SENT),
@@ -71,6 +78,8 @@ impl Measures {
             listener_delivery,
             connect,
             phases,
+            deliveries_in_flight,
+            broadcasts_in_flight,
             users,
         };
         (measures, MetricSet::new(Arc::new(registry)))
@@ -79,7 +88,15 @@ impl Measures {
     /// The names of a workload's metrics that thresholds can use.
     pub(crate) fn names(workload: Workload) -> Vec<&'static str> {
         let own: &[_] = match workload {
-            Workload::Broadcast => &[RTT, DELIVERY, LISTENER_DELIVERY, SENT, DELIVERIES],
+            Workload::Broadcast => &[
+                LISTENER_DELIVERY,
+                DELIVERY,
+                RTT,
+                SENT,
+                DELIVERIES,
+                DELIVERIES_IN_FLIGHT,
+                BROADCASTS_IN_FLIGHT,
+            ],
             Workload::Echo => &[RTT, SENT],
             Workload::Connect => &[],
         };
@@ -116,14 +133,21 @@ impl Measures {
         metrics.record(self.rtt, latency);
     }
 
-    /// A broadcast has reached all listeners.
+    /// A broadcast has reached all listeners, or was waited for so long.
     pub(crate) fn reached_all(&self, metrics: &mut MetricSet, latency: Duration) {
         metrics.record(self.delivery, latency);
     }
 
     /// Broadcasts have reached listeners of a worker.
-    pub(crate) fn delivered(&self, metrics: &mut MetricSet, latencies: &Histogram) {
-        metrics.record_all(self.listener_delivery, latencies);
-        metrics.count(self.deliveries, latencies.count());
+    pub(crate) fn delivered(&self, metrics: &mut MetricSet, harvest: &Harvest) {
+        metrics.record_all(self.listener_delivery, &harvest.latency);
+        metrics.record_all(self.listener_delivery, &harvest.missing);
+        metrics.count(self.deliveries, harvest.n_delivered);
+    }
+
+    /// So many deliveries and broadcasts are on their way.
+    pub(crate) fn in_flight(&self, metrics: &mut MetricSet, n_deliveries: u64, n_broadcasts: usize) {
+        metrics.set(self.deliveries_in_flight, n_deliveries as f64);
+        metrics.set(self.broadcasts_in_flight, n_broadcasts as f64);
     }
 }

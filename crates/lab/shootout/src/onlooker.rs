@@ -112,6 +112,7 @@ impl SoFar {
             steps: Vec::new(),
             timeline: chronicle.timeline,
             losses: None,
+            in_flight: Vec::new(),
             targets,
             generator: Generator::new(&evidence, &Health::default(), chronicle.generator),
         })

@@ -4,10 +4,15 @@ use std::{net::IpAddr, time::Duration};
 
 use plimsoll_cable::encoding::Encoding;
 use plimsoll_clients::target::Target;
-use plimsoll_load::watch;
+use plimsoll_load::{
+    executor::{Arrivals, ArrivalsError},
+    watch,
+};
 use plimsoll_report::summary::{Plan, PlannedScenario};
 
-use crate::{limit::Limit, outcome::Workload, pause::BetweenSteps, server_type::ServerType, wire::Command};
+use crate::{
+    limit::Limit, outcome::Workload, pause::BetweenSteps, rate::Rate, server_type::ServerType, wire::Command,
+};
 
 /// The options that all three workloads share.
 #[derive(Debug, Clone)]
@@ -77,21 +82,49 @@ pub struct Exchange {
     /// The messages of clients. Servers of type `echo` cannot broadcast, and `actioncable-connect` has no messages at
     /// all.
     pub command: Command,
-    /// Messages of each step.
-    pub n_samples: usize,
-    /// The number of messages in flight.
-    pub width: usize,
+    /// When messages are sent.
+    pub model: Model,
     /// The percentile that is printed first and compared with `limit_rtt`, 0 to 100.
     pub limit_percentile: u8,
-    /// Without a number of steps, the first step above this round-trip time is the last one.
+    /// Without a number of steps, the first step above this time is the last one: of deliveries to listeners in `broadcast`,
+    /// of round trips in `echo`.
     pub limit_rtt: Duration,
     /// Bytes of padding in each message.
     pub n_padding_bytes: usize,
-    /// How long to wait for missing deliveries after the last answer, and for missing answers once a person has ended
-    /// the run.
-    pub wait: Duration,
+    /// How long to wait for what does not come.
+    pub waits: Waits,
+}
+
+/// When the messages of a step are sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Model {
+    /// The next message is sent when one is answered.
+    Closed {
+        /// Messages of each step.
+        n_samples: usize,
+        /// The number of messages that await their answers.
+        width: usize,
+    },
+    /// Messages are sent at fixed times, whatever the target answers.
+    Open(Schedule),
+}
+
+/// The schedule of an open model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Schedule {
+    rate: Rate,
+    arrivals: Arrivals,
+}
+
+/// How long to wait for what does not come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waits {
+    /// The silence after which a step ends, and after which missing answers are given up once a person has ended the run.
+    pub quiet: Duration,
+    /// The longest time to wait for deliveries after the last message of a step was sent or answered.
+    pub drain: Duration,
     /// The time limit of an answer.
-    pub answer_limit: Duration,
+    pub answer: Duration,
 }
 
 /// Options of `connect`.
@@ -102,6 +135,9 @@ pub struct Connect {
     /// The steps of clients.
     pub steps: Steps,
 }
+
+/// The executor of workloads that wait for the target. `report` knows it.
+const CLOSED: &str = "steps";
 
 impl Exchange {
     pub(crate) fn workload(&self) -> Workload {
@@ -117,17 +153,73 @@ impl Exchange {
         let end = match self.steps.n_steps {
             Some(_) => String::new(),
             None => format!(
-                " until p{} of rtt is over {} ms",
+                " until p{} of {} is over {} ms",
                 self.limit_percentile,
+                match self.command {
+                    Command::Broadcast => "deliveries",
+                    Command::Echo => "rtt",
+                },
                 self.limit_rtt.as_millis()
             ),
         };
-        let work = format!(
-            "{} {command} messages with {padding} B of padding each, {} in flight",
-            self.n_samples, self.width
-        );
+        let work = match &self.model {
+            Model::Closed { n_samples, width } => {
+                format!("{n_samples} {command} messages with {padding} B of padding each, {width} in flight")
+            }
+            Model::Open(schedule) => format!(
+                "{command} messages with {padding} B of padding at {} for {} s each",
+                schedule.rate,
+                schedule.duration().as_secs_f64()
+            ),
+        };
+        let executor = match self.model {
+            Model::Closed { .. } => CLOSED,
+            Model::Open(_) => "scheduled steps",
+        };
         self.common
-            .plan(self.workload(), &self.steps, &format!("{work}{end}"))
+            .plan(self.workload(), executor, &self.steps, &format!("{work}{end}"))
+    }
+}
+
+impl Model {
+    /// The number of messages of each step.
+    pub fn n_messages(&self) -> usize {
+        match self {
+            Self::Closed { n_samples, .. } => *n_samples,
+            Self::Open(schedule) => schedule.n_messages(),
+        }
+    }
+}
+
+impl Schedule {
+    /// Messages at this rate for `duration`, the first one at once.
+    ///
+    /// # Errors
+    /// Nothing would be sent, or the numbers are far too large.
+    pub fn new(rate: Rate, duration: Duration) -> Result<Self, ArrivalsError> {
+        Ok(Self {
+            rate,
+            arrivals: rate.arrivals(duration)?,
+        })
+    }
+
+    /// Messages per second.
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// The time in which messages are sent.
+    pub fn duration(&self) -> Duration {
+        self.arrivals.duration()
+    }
+
+    pub(crate) fn n_messages(&self) -> usize {
+        usize::try_from(self.arrivals.n_total()).unwrap_or(usize::MAX)
+    }
+
+    /// When the message with this index (from 0) is due, since the first one. `None` after the last message.
+    pub(crate) fn start(&self, idx: usize) -> Option<Duration> {
+        self.arrivals.start(idx as u64)
     }
 }
 
@@ -135,12 +227,12 @@ impl Connect {
     /// The description of the plan.
     pub(crate) fn plan(&self) -> Plan {
         let work = format!("{} connecting at a time", self.steps.connect_width);
-        self.common.plan(Workload::Connect, &self.steps, &work)
+        self.common.plan(Workload::Connect, CLOSED, &self.steps, &work)
     }
 }
 
 impl Common {
-    fn plan(&self, workload: Workload, steps: &Steps, work: &str) -> Plan {
+    fn plan(&self, workload: Workload, executor: &str, steps: &Steps, work: &str) -> Plan {
         let Steps {
             n_first,
             n_more,
@@ -170,7 +262,7 @@ impl Common {
         Plan {
             scenarios: vec![PlannedScenario {
                 name: workload.name().to_owned(),
-                executor: "steps".to_owned(),
+                executor: executor.to_owned(),
                 description: format!(
                     "{n_steps} of {n_clients} more {} clients: {work}{pause}",
                     self.server_type

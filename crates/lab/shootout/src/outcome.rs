@@ -8,7 +8,10 @@ use plimsoll_report::{
     summary::{Plan, Target, Threshold},
 };
 
-use crate::{causes::Causes, journal::Chronicle, meter::Period, samples::Rtt, server_type::ServerType};
+use crate::{
+    causes::Causes, in_flight::InFlight, journal::Chronicle, meter::Period, options::Model, samples::Rtt,
+    server_type::ServerType,
+};
 
 mod summary;
 
@@ -78,6 +81,8 @@ pub struct Setting {
     pub n_workers: usize,
     /// Decides which clients send.
     pub seed: u64,
+    /// When messages are sent; `None` in `connect`.
+    pub model: Option<Model>,
 }
 
 /// One step: connect more clients, then let them work.
@@ -89,8 +94,11 @@ pub struct Step {
     pub n_clients: usize,
     /// The percentile of [`Rtt::percentile`].
     pub limit_percentile: u8,
-    /// websocket-bench's figures; `None` when nothing was answered or no client connected.
+    /// websocket-bench's figures: of round trips to the sender, in `connect` of clients. `None` when nothing was answered or
+    /// no client connected.
     pub rtt: Option<Rtt>,
+    /// The same figures of deliveries to listeners; `None` without deliveries.
+    pub delivery: Option<Rtt>,
     /// The connecting.
     pub connect: Connecting,
     /// The work; `None` in `connect`.
@@ -133,6 +141,8 @@ pub struct Sampling {
     pub n_unanswered: u64,
     /// The time from the send to the sender's answer: `broadcastResult`, or the echo.
     pub answer: Distribution,
+    /// How late messages of a schedule were sent; `None` in a closed loop.
+    pub lateness: Option<Distribution>,
     /// The deliveries to listeners; `None` for echoes.
     pub deliveries: Option<Deliveries>,
 }
@@ -142,10 +152,15 @@ pub struct Sampling {
 pub struct Deliveries {
     /// The counts.
     pub counts: DeliveryCounts,
-    /// The time from the send to each listener.
+    /// The time from the send to each listener. A missing delivery counts with the time that was waited for it.
     pub listener: Distribution,
-    /// The time from the send to the last listener, for broadcasts that reached all listeners.
+    /// The time from the send to the last listener. A broadcast that did not reach all listeners counts with the time that
+    /// was waited for it.
     pub last_delivery: Distribution,
+    /// The shortest time that was waited for a missing delivery: longer times are lower bounds. `None` if nothing is missing.
+    pub waited: Option<Duration>,
+    /// How many broadcasts were in flight.
+    pub in_flight: InFlight,
 }
 
 /// Deliveries, counted exactly.
@@ -198,7 +213,7 @@ impl Outcome {
             (
                 "deliveries after the end of their step",
                 n_late,
-                "its lines above call them lost, the totals do not",
+                "the lines of their step call them lost, the totals do not; their times are not measured",
             ),
             (
                 "messages that this run did not send",
@@ -237,6 +252,11 @@ impl Step {
         let n_unanswered = self.sampling.as_ref().map_or(0, |it| it.n_unanswered);
         let n_lost = self.deliveries().map_or(0, |it| it.n_lost());
         self.connect.failures.total() + self.drops.total() + n_unanswered + n_lost > 0
+    }
+
+    /// The figures of the first line: of deliveries where there are any, or else of round trips.
+    pub fn headline(&self) -> Option<Rtt> {
+        self.delivery.or(self.rtt)
     }
 
     fn deliveries(&self) -> Option<DeliveryCounts> {

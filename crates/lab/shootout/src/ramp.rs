@@ -7,10 +7,9 @@ use plimsoll_report::Distribution;
 
 use crate::{
     causes::Causes,
-    fleet::WorkerLost,
     meter::Period,
     outcome::Connecting,
-    run::{Run, Turn},
+    run::{Run, RunError, Turn},
     samples::Samples,
     sink::Progress,
     window::Window,
@@ -33,7 +32,7 @@ pub(crate) struct Ramp {
 
 /// Connects `n_clients` more, `width` at a time. Ends early when the user wants it; those that are on their way then
 /// are not counted.
-pub(crate) async fn ramp(run: &mut Run<'_>, n_clients: usize, width: usize) -> Result<Ramp, WorkerLost> {
+pub(crate) async fn ramp(run: &mut Run<'_>, n_clients: usize, width: usize) -> Result<Ramp, RunError> {
     let mut window = Window::new(n_clients, width, run.command_delay());
     let mut ramp = Ramp::default();
     let mut n_done = 0;

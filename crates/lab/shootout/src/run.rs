@@ -2,6 +2,8 @@
 
 mod error;
 mod preflight;
+mod record;
+mod survey;
 
 use std::{
     future::pending,
@@ -11,26 +13,26 @@ use std::{
 };
 
 use plimsoll_clients::{cause::Cause, websocket};
-use plimsoll_load::{generator::Monitor, histogram::Histogram};
+use plimsoll_load::{generator::Monitor, pacer::Pacer};
 use plimsoll_report::summary::Plan;
 use tokio::time::sleep_until;
 
 pub use self::error::RunError;
-pub(crate) use self::preflight::Preflight;
+use self::survey::Survey;
+pub(crate) use self::{preflight::Preflight, record::StepRecord, survey::Surveyed};
 use crate::{
     causes::Causes,
     fleet::{Fleet, WorkerLost},
     interrupt::Interrupt,
     journal::{Chronicle, Journal},
-    ledger::{Completion, SendTable},
+    ledger::{Harvest, SendTable},
     limit::{self, Limit},
     measures::{Measures, Singles},
     meter::Meter,
     onlooker::{LAG, SoFar},
-    options::{Common, Pacing, Steps},
+    options::{Common, Model, Pacing, Steps},
     outcome::{Outcome, Setting, Step, Workload},
     pause::BetweenSteps,
-    sampling::Messages,
     sink::Sink,
     wire::{self, Command, Wire},
     worker::{Event, Opening, Report, Setup},
@@ -63,16 +65,9 @@ pub(crate) struct Run<'a> {
     steps: Vec<StepRecord>,
     drops: Causes,
     messages: Vec<String>,
-}
-
-/// The coordinator's record of one step.
-#[derive(Debug)]
-pub(crate) struct StepRecord {
-    pub(crate) command: Command,
-    pub(crate) table: Arc<SendTable>,
-    pub(crate) messages: Messages,
-    /// The times from each send to each listener that workers have reported so far.
-    pub(crate) deliveries: Histogram,
+    survey: Survey,
+    /// Whether the server speaks Action Cable, although its type is another one.
+    speaks_cable: bool,
 }
 
 /// The next event.
@@ -83,6 +78,8 @@ pub(crate) enum Turn {
     OpenFailed(Cause),
     /// A message that was awaited has been answered or never will be.
     Settled,
+    /// All workers have told how many deliveries of the newest step have arrived.
+    Surveyed(Surveyed),
     /// Another event, which has been recorded.
     Recorded,
     /// The given instant has come.
@@ -97,7 +94,7 @@ impl<'a> Run<'a> {
         (workload, plan): (Workload, Plan),
         common: &Common,
         steps: &Steps,
-        n_padding_bytes: usize,
+        (n_padding_bytes, model): (usize, Option<&Model>),
         mut interrupt: Interrupt,
         sink: &'a mut dyn Sink,
     ) -> Result<Self, RunError> {
@@ -153,6 +150,7 @@ impl<'a> Run<'a> {
                 server_type: common.server_type,
                 n_workers: common.n_workers,
                 seed: common.seed,
+                model: model.cloned(),
             },
             started,
             preflight,
@@ -161,17 +159,45 @@ impl<'a> Run<'a> {
             steps: Vec::new(),
             drops: Causes::default(),
             messages: Vec::new(),
+            survey: Survey::default(),
+            speaks_cable: false,
         })
     }
 
     /// Waits for the next event, for `due`, or for the user.
-    pub(crate) async fn turn(&mut self, due: Option<Instant>) -> Result<Turn, WorkerLost> {
+    ///
+    /// # Errors
+    /// A worker is lost, or the server turned out to speak Action Cable.
+    pub(crate) async fn turn(&mut self, due: Option<Instant>) -> Result<Turn, RunError> {
         let timer = async {
             match due {
                 Some(due) => sleep_until(due.into()).await,
                 None => pending().await,
             }
         };
+        self.turn_before(timer).await
+    }
+
+    /// As [`Self::turn`], with a `due` that is kept to the microsecond.
+    pub(crate) async fn turn_on_time(&mut self, due: Instant, pacer: &Pacer) -> Result<Turn, RunError> {
+        let timer = async {
+            tokio::select! {
+                _ = pacer.until(due) => {}
+                () = pacer.run() => {}
+            }
+        };
+        self.turn_before(timer).await
+    }
+
+    async fn turn_before(&mut self, timer: impl Future<Output = ()>) -> Result<Turn, RunError> {
+        let turn = self.next_turn(timer).await?;
+        if self.speaks_cable && self.workload != Workload::Connect {
+            return Err(RunError::SpeaksCable);
+        }
+        Ok(turn)
+    }
+
+    async fn next_turn(&mut self, timer: impl Future<Output = ()>) -> Result<Turn, WorkerLost> {
         let second = sleep_until(self.collect_at.into());
         let show = sleep_until(self.show_at.into());
         tokio::select! {
@@ -199,7 +225,28 @@ impl<'a> Run<'a> {
         if let Some(singles) = &self.singles {
             singles.end_second(self.fleet.n_connected());
         }
-        self.fleet.collect(Duration::from_secs(n_over - 1)).await
+        self.fleet.collect(Duration::from_secs(n_over - 1)).await?;
+        self.ask_survey().await
+    }
+
+    /// Asks the workers how many deliveries of the newest step have arrived, unless they are asked already. The answer is
+    /// [`Turn::Surveyed`].
+    pub(crate) async fn ask_survey(&mut self) -> Result<(), WorkerLost> {
+        let Some((step_idx, step)) = self.steps.iter().enumerate().next_back() else {
+            return Ok(());
+        };
+        let is_wanted = step.command == Command::Broadcast && !step.is_closed();
+        if is_wanted && !self.survey.is_under_way() {
+            let asked_at = Instant::now();
+            let n_answers = self.fleet.survey(step_idx, step.messages.ids().end).await?;
+            self.survey.begin(asked_at, n_answers);
+        }
+        Ok(())
+    }
+
+    /// Whether workers still owe answers to [`Self::ask_survey`].
+    pub(crate) fn is_surveying(&self) -> bool {
+        self.survey.is_under_way()
     }
 
     /// Shows the run up to the last full second.
@@ -274,18 +321,13 @@ impl<'a> Run<'a> {
         let floor = self.steps.last().map_or(0, |step| step.messages.floor());
         let table = Arc::new(SendTable::new(self.started, first_id, n_messages));
         self.fleet.open_step(&table).await?;
-        self.steps.push(StepRecord {
-            command,
-            table,
-            messages: Messages::new(first_id, floor),
-            deliveries: Histogram::new(),
-        });
+        self.steps.push(StepRecord::new(command, table, floor));
         Ok(self.steps.len() - 1)
     }
 
-    /// Makes a client send one more message of the newest step. Returns the message's id, or `None` when no client is
-    /// connected.
-    pub(crate) async fn send(&mut self) -> Result<Option<u64>, WorkerLost> {
+    /// Makes a client send one more message of the newest step, whose times count from `due`, or without that from the
+    /// send. Returns the message's id, or `None` when no client is connected.
+    pub(crate) async fn send(&mut self, due: Option<Instant>) -> Result<Option<u64>, WorkerLost> {
         let Some(step) = self.steps.last_mut().filter(|_| self.fleet.n_connected() > 0) else {
             return Ok(None);
         };
@@ -298,7 +340,7 @@ impl<'a> Run<'a> {
         if let Some(singles) = &self.singles {
             singles.sent();
         }
-        self.fleet.send_from_anyone(step.command, id, floor).await?;
+        self.fleet.send_from_anyone(step.command, id, floor, due).await?;
         Ok(Some(id))
     }
 
@@ -312,22 +354,60 @@ impl<'a> Run<'a> {
         let mut events = Vec::new();
         let report = self.fleet.report(step_idx, |event| events.push(event)).await?;
         events.into_iter().for_each(|event| drop(self.record(event)));
-        self.deliver(step_idx, self.started.elapsed(), &report.tally.latency);
+        self.deliver(step_idx, self.started.elapsed(), &report.tally.harvest);
+        Ok(report)
+    }
+
+    /// Waits no longer for deliveries of the step numbered `step_idx`. Missing ones are lost, and count with the time that
+    /// was waited for them, at least with `at_least`. Returns the workers' account.
+    pub(crate) async fn close_step(
+        &mut self,
+        step_idx: usize,
+        at_least: Duration,
+    ) -> Result<Report, WorkerLost> {
+        let at = Instant::now();
+        let mut events = Vec::new();
+        let on_event = |event| events.push(event);
+        let report = self.fleet.close_step(step_idx, (at, at_least), on_event).await?;
+        events.into_iter().for_each(|event| drop(self.record(event)));
+        self.deliver(step_idx, self.started.elapsed(), &report.tally.harvest);
+        let step = &mut self.steps[step_idx];
+        step.close(at, at_least);
+        let now = self.started.elapsed();
+        for waited in step.missing_times() {
+            self.measures.reached_all(self.journal.at(now), waited);
+            if let Some(singles) = &self.singles {
+                singles.missed(waited);
+            }
+        }
+        if step.command == Command::Broadcast {
+            self.level(0, 0);
+        }
         Ok(report)
     }
 
     /// Workers have told of deliveries of a step that came about `at` this time.
-    fn deliver(&mut self, step_idx: usize, at: Duration, latencies: &Histogram) {
+    fn deliver(&mut self, step_idx: usize, at: Duration, harvest: &Harvest) {
         if let Some(step) = self.steps.get_mut(step_idx) {
-            step.deliveries.merge(latencies);
+            step.deliver(harvest);
         }
         if let Some(singles) = &self.singles {
-            singles.delivered(latencies.count());
+            singles.delivered(harvest.n_delivered);
         }
         let measures = self.measures;
         self.journal.hand_in(at, |second| {
-            measures.delivered(&mut second.metrics, latencies);
+            measures.delivered(&mut second.metrics, harvest);
         });
+    }
+
+    /// So many deliveries and broadcasts are on their way now.
+    fn level(&mut self, n_deliveries: u64, n_broadcasts: usize) {
+        let now = self.started.elapsed();
+        self.measures
+            .in_flight(self.journal.at(now), n_deliveries, n_broadcasts);
+        if let Some(singles) = &self.singles {
+            singles.in_flight(n_deliveries, n_broadcasts);
+        }
     }
 
     /// The drops since the last call.
@@ -414,7 +494,7 @@ impl<'a> Run<'a> {
     }
 
     /// Records a remark about the figures: prints it now and keeps it for the result.
-    fn note(&mut self, message: String) {
+    pub(crate) fn note(&mut self, message: String) {
         self.sink.note(&message);
         self.messages.push(message);
     }
@@ -465,8 +545,26 @@ impl<'a> Run<'a> {
             Event::Collected {
                 step_idx,
                 at,
-                latency,
-            } => self.deliver(step_idx, at, &latency),
+                harvest,
+            } => self.deliver(step_idx, at, &harvest),
+            Event::Surveyed(standing) => {
+                if let Some(surveyed) = self.survey.add(&standing) {
+                    let n_broadcasts = self.steps.last().map_or(0, |step| step.messages.n_spreading());
+                    if self.steps.last().is_some_and(|step| !step.is_closed()) {
+                        self.level(surveyed.standing.n_missing(), n_broadcasts);
+                    }
+                    return Turn::Surveyed(surveyed);
+                }
+            }
+            Event::SpeaksCable => {
+                if !std::mem::replace(&mut self.speaks_cable, true) && self.workload == Workload::Connect {
+                    self.note(
+                        "the target speaks Action Cable: it sends a welcome. Clients count as ready before that; with \
+                         --server-type actioncable-connect they count as ready when they are subscribed"
+                            .to_owned(),
+                    );
+                }
+            }
             Event::Reported(_) => {}
         }
         Turn::Recorded
@@ -477,27 +575,6 @@ impl<'a> Run<'a> {
             .iter_mut()
             .rev()
             .find(|step| step.messages.ids().contains(&id))
-    }
-}
-
-impl StepRecord {
-    /// A worker's share of a broadcast has arrived. Returns how long it took to reach all, when this was the last share
-    /// and it counts as lost for no client.
-    fn complete(&mut self, completion: Completion) -> Option<Duration> {
-        let reached_all_at = self.messages.complete(completion)?;
-        let sent = self.table.sent(completion.id)?;
-        Some(reached_all_at.saturating_duration_since(sent.at))
-    }
-
-    /// Gives up the answer to a message `at` this time. False when none was awaited.
-    fn abandon(&mut self, id: u64, at: Instant) -> bool {
-        // What was sent may still arrive at the others.
-        let went_out = self.table.sent(id).is_some();
-        if went_out {
-            self.messages.give_up(id, at)
-        } else {
-            self.messages.cancel(id, at)
-        }
     }
 }
 

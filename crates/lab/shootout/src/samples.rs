@@ -6,13 +6,16 @@
 
 use std::time::Duration;
 
+use plimsoll_load::histogram::Histogram;
+use plimsoll_report::percentile;
+
 /// Durations, sorted when they are asked about.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Samples {
     durations: Vec<Duration>,
 }
 
-/// The figures of a step that websocket-bench prints.
+/// The figures of a step that the first line has: websocket-bench's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rtt {
     /// The sample at the limit percentile.
@@ -23,6 +26,19 @@ pub struct Rtt {
     pub median: Duration,
     /// The largest.
     pub max: Duration,
+}
+
+impl Rtt {
+    /// The figures of samples that are known within 0.1 %; `None` without samples.
+    pub(crate) fn of_histogram(samples: &Histogram, limit_percentile: u8) -> Option<Self> {
+        let at = |percent| percentile(samples, f64::from(percent));
+        (!samples.is_empty()).then(|| Self {
+            percentile: at(limit_percentile),
+            min: samples.min(),
+            median: at(50),
+            max: samples.max(),
+        })
+    }
 }
 
 impl Samples {

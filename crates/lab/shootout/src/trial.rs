@@ -5,14 +5,14 @@
 
 use std::time::Duration;
 
-use plimsoll_load::generator::Evidence;
+use plimsoll_load::{generator::Evidence, histogram::Histogram, preflight::Records};
 
 use crate::{
     connect, exchange,
     interrupt::Interrupt,
     meter::Watched,
     options::{Connect, Exchange, Steps},
-    outcome::{Outcome, Step, Workload},
+    outcome::{Outcome, Setting, Step, Workload},
     run::RunError,
     sink::{Progress, Readings, Sink},
 };
@@ -31,8 +31,11 @@ pub enum Trials {
 pub struct Trial {
     /// The times from each send to the sender's answer.
     pub answers: Vec<Duration>,
-    /// The times from each broadcast to its arrival at the last listener, for broadcasts that reached all listeners.
+    /// The times from each broadcast to its arrival at the last listener. A broadcast that did not reach all listeners
+    /// counts with the time that was waited for it.
     pub deliveries: Vec<Duration>,
+    /// The times from each broadcast to each listener. A missing delivery counts with the time that was waited for it.
+    pub listeners: Histogram,
     /// The times from each TCP connect until the client was ready.
     pub connects: Vec<Duration>,
     /// Deliveries that were expected and did not come.
@@ -60,6 +63,14 @@ impl Trials {
             Self::Connect(options) => ("connect", &options.common),
         };
         format!("bench {workload} {}", common.target)
+    }
+
+    /// The records of single messages that a load keeps, without those that depend on the number of clients.
+    pub fn records(&self) -> Records {
+        match self {
+            Self::Exchange(options) => options.records(N_STEPS, 0),
+            Self::Connect(_) => Records::default(),
+        }
     }
 
     /// Whether clients say anything.
@@ -133,6 +144,7 @@ impl Trial {
         Self {
             answers: Vec::new(),
             deliveries: Vec::new(),
+            listeners: Histogram::small(),
             connects: Vec::new(),
             n_lost: 0,
             failures: Vec::new(),
@@ -155,7 +167,7 @@ impl Sink for Keeper<'_> {
         (self.observe)(progress);
     }
 
-    fn step(&mut self, _: &Step) {}
+    fn step(&mut self, _: &Step, _: &Setting) {}
 
     fn note(&mut self, _: &str) {}
 
@@ -188,6 +200,7 @@ impl Keeper<'_> {
         if let Some(latest) = self.latest {
             trial.answers = latest.answers;
             trial.deliveries = latest.deliveries;
+            trial.listeners = latest.listeners;
             trial.connects = latest.connects;
             trial.generator = Some(latest.generator);
         }

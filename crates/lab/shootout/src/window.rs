@@ -65,6 +65,11 @@ impl Window {
         self.delayed.clear();
     }
 
+    /// Whether further tasks can begin.
+    pub(crate) fn has_more(&self) -> bool {
+        self.n_left > 0 || !self.delayed.is_empty()
+    }
+
     /// Whether no task is running or can begin.
     pub(crate) fn is_finished(&self) -> bool {
         self.n_left == 0 && self.n_under_way == 0 && self.delayed.is_empty()
@@ -81,6 +86,7 @@ mod tests {
     fn the_window_slides() {
         let now = Instant::now();
         let mut window = Window::new(5, 3, Duration::ZERO);
+        assert!(window.has_more());
         assert_eq!(window.admit(now, || true), 3);
         assert_eq!(window.admit(now, || true), 0);
         window.done();
@@ -89,6 +95,7 @@ mod tests {
         window.done();
         assert_eq!(window.admit(now, || true), 1);
         assert_eq!((window.admit(now, || true), window.is_finished()), (0, false));
+        assert!(!window.has_more());
         window.done();
         window.done();
         assert!(window.is_finished());
@@ -105,7 +112,9 @@ mod tests {
             (Some(now + DELAY), 0)
         );
         assert_eq!(window.admit(now + DELAY, || true), 2);
+        assert!(window.has_more());
         window.stop();
+        assert!(!window.has_more());
         (0..3).for_each(|_| window.done());
         assert!(window.is_finished());
     }

@@ -17,7 +17,7 @@ use std::{
     rc::Rc,
     sync::Arc,
     thread::{self, JoinHandle},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use plimsoll_clients::{cause::Cause, dial::Traffic, websocket};
@@ -36,7 +36,7 @@ use self::{
     mailbox::Mailbox,
 };
 use crate::{
-    ledger::{Completion, SendTable, Tally},
+    ledger::{Completion, Harvest, SendTable, Standing, Tally},
     wire::{Command, Wire},
 };
 
@@ -76,8 +76,17 @@ pub(crate) enum Order {
     Send(SendOrder),
     /// Tell the account of a step, numbered from 0.
     Report { step_idx: usize },
-    /// Tell the latencies of deliveries since this was ordered before; they belong to this time of the run.
+    /// Tell the deliveries since this was ordered before; they belong to this time of the run.
     Collect { at: Duration },
+    /// Tell how many deliveries of a step have arrived, of its broadcasts with ids below `end_id`.
+    Survey { step_idx: usize, end_id: u64 },
+    /// Wait no longer for deliveries of a step, and tell its account. Each missing delivery counts with the time from its
+    /// send until `at`, or with `at_least` if that is longer.
+    CloseStep {
+        step_idx: usize,
+        at: Instant,
+        at_least: Duration,
+    },
 }
 
 /// One message to send.
@@ -87,6 +96,8 @@ pub(crate) struct SendOrder {
     pub(crate) command: Command,
     pub(crate) id: u64,
     pub(crate) floor: u64,
+    /// The scheduled time, from which the times of the message count. `None` for a message of a closed loop.
+    pub(crate) due: Option<Instant>,
 }
 
 /// An event of a worker.
@@ -102,15 +113,19 @@ pub(crate) enum Event {
     Answered { id: u64, latency: Duration },
     /// The sender of a message will get no answer.
     Unanswerable { id: u64 },
-    /// A broadcast has arrived at all clients of the worker that it can still arrive at.
+    /// A broadcast has arrived at all clients of the worker that it can still arrive at, or its step was closed.
     Completed(Completion),
-    /// The answer to [`Order::Report`].
+    /// The answer to [`Order::Survey`].
+    Surveyed(Standing),
+    /// The server has sent Action Cable's welcome, although its type is another one.
+    SpeaksCable,
+    /// The answer to [`Order::Report`] and [`Order::CloseStep`].
     Reported(Box<Report>),
     /// The answer to [`Order::Collect`], once for each step that had deliveries.
     Collected {
         step_idx: usize,
         at: Duration,
-        latency: Box<Histogram>,
+        harvest: Box<Harvest>,
     },
 }
 
@@ -118,6 +133,8 @@ pub(crate) enum Event {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Report {
     pub(crate) tally: Tally,
+    /// How late scheduled messages of the newest step were sent.
+    pub(crate) lateness: Histogram,
     /// Messages that this run did not send.
     pub(crate) n_foreign: u64,
     /// The number of unexpected answers: repeated ones, and answers to another client's message.
@@ -168,7 +185,8 @@ struct Shared {
     /// The mailbox of each slot; `None` while the client is not connected.
     mailboxes: RefCell<Vec<Option<Rc<Mailbox<Letter>>>>>,
     /// On the way to the coordinator. Bounded by what it ordered: one event per connection that opens or ends,
-    /// two per message in flight, and each second one per step that had deliveries.
+    /// two per message in flight, one for each broadcast that is missing when its step is closed, one for each survey, and
+    /// each second one per step that had deliveries.
     outbox: Mailbox<Event>,
 }
 
@@ -234,13 +252,29 @@ impl Shared {
                 self.outbox.post(Event::Reported(Box::new(report)));
             }
             Order::Collect { at } => {
-                for (step_idx, latency) in self.book.borrow_mut().collect() {
+                for (step_idx, harvest) in self.book.borrow_mut().collect() {
                     self.outbox.post(Event::Collected {
                         step_idx,
                         at,
-                        latency: Box::new(latency),
+                        harvest: Box::new(harvest),
                     });
                 }
+            }
+            Order::Survey { step_idx, end_id } => {
+                let standing = self.book.borrow_mut().standing(step_idx, end_id);
+                self.outbox.post(Event::Surveyed(standing));
+            }
+            Order::CloseStep {
+                step_idx,
+                at,
+                at_least,
+            } => {
+                let mut book = self.book.borrow_mut();
+                for completion in book.close_step(step_idx, at, at_least) {
+                    self.outbox.post(Event::Completed(completion));
+                }
+                let report = book.report(step_idx);
+                self.outbox.post(Event::Reported(Box::new(report)));
             }
         }
     }

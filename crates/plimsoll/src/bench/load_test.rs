@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The main figures of the workloads.
-const LEADING: [&str; 5] = ["latency", "rtt", "delivery", "listener_delivery", "connect"];
+const LEADING: [&str; 5] = ["latency", "listener_delivery", "delivery", "rtt", "connect"];
 
 /// A bench that is ready to go.
 pub(super) struct BenchTest {
@@ -60,6 +60,7 @@ impl LoadTest for BenchTest {
                 kind: UserKind::Native,
                 n_planned: n_first as u64,
                 n_most: n_most as u64,
+                records: self.bench.records(),
             },
             leading: &LEADING,
             link: None,

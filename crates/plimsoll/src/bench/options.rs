@@ -11,8 +11,8 @@ use plimsoll_cable::{encoding::Encoding, subprotocol::Dialect};
 use plimsoll_clients::target::{Target, TargetError};
 use plimsoll_load::watch;
 use plimsoll_shootout::{
-    Bench, BetweenSteps, Command, Common, Connect, Exchange, GoAhead, Pacing, Results, ServerType, Steps,
-    outcome::Workload,
+    Bench, BetweenSteps, Command, Common, Connect, Exchange, GoAhead, Model, Pacing, Results, Schedule,
+    ServerType, Steps, Waits, outcome::Workload,
 };
 
 use super::{
@@ -87,13 +87,30 @@ pub(crate) enum UsageError {
     /// A threshold that cannot be judged.
     #[error("{0}")]
     Threshold(String),
+    /// A schedule that cannot be.
+    #[error("--rate {rate} for --duration {seconds} s: {reason}")]
+    Schedule {
+        /// `--rate`.
+        rate: String,
+        /// `--duration`, in seconds.
+        seconds: String,
+        /// The problem.
+        reason: String,
+    },
+    /// A delay that a schedule would make meaningless.
+    #[error(
+        "--command-delay does not fit --rate: a schedule already says when messages are sent; remove one of them"
+    )]
+    DelayedSchedule,
+    /// More messages in a step of a search than this machine can account for.
+    #[error("{0}; send fewer messages, or use a machine with more memory")]
+    Records(String),
     /// `--interactive` without anyone to press Enter.
     #[error("--interactive waits for Enter, but standard input is not a terminal; use --steps-delay instead")]
     NoTerminal,
 }
 
-/// How long `echo` waits for echoes once a person has ended the run: as long as `broadcast` waits for deliveries
-/// unless `--wait-broadcasts` says otherwise.
+/// How long `echo` waits for echoes once a person has ended the run.
 const INTERRUPTED_WAIT: Duration = Duration::from_secs(2);
 
 impl TryFrom<BroadcastArgs> for Exchange {
@@ -107,6 +124,7 @@ impl TryFrom<BroadcastArgs> for Exchange {
             n_more
         };
         let n_steps = (args.total_steps > 0).then_some(args.total_steps);
+        let model = model(&args)?;
         let common = common(args.clients, Workload::Broadcast)?;
         refuse_type(
             &common,
@@ -129,13 +147,15 @@ impl TryFrom<BroadcastArgs> for Exchange {
                 connect_width: args.connect_concurrent,
             },
             command: Command::Broadcast,
-            n_samples: args.sample_size,
-            width: args.concurrent,
+            model,
             limit_percentile: args.limit_percentile,
             limit_rtt: args.limit_rtt,
             n_padding_bytes: args.payload_padding,
-            wait: args.wait_broadcasts,
-            answer_limit: args.answer_timeout,
+            waits: Waits {
+                quiet: args.wait_broadcasts,
+                drain: args.drain_timeout,
+                answer: args.answer_timeout,
+            },
         })
     }
 }
@@ -162,15 +182,39 @@ impl TryFrom<EchoArgs> for Exchange {
                 connect_width: args.connect_concurrent,
             },
             command: Command::Echo,
-            n_samples: args.sample_size,
-            width: args.concurrent,
+            model: Model::Closed {
+                n_samples: args.sample_size,
+                width: args.concurrent,
+            },
             limit_percentile: args.limit_percentile,
             limit_rtt: args.limit_rtt,
             n_padding_bytes: args.payload_padding,
-            wait: INTERRUPTED_WAIT,
-            answer_limit: args.answer_timeout,
+            waits: Waits {
+                quiet: INTERRUPTED_WAIT,
+                drain: INTERRUPTED_WAIT,
+                answer: args.answer_timeout,
+            },
         })
     }
+}
+
+/// When broadcasts are sent.
+fn model(args: &BroadcastArgs) -> Result<Model, UsageError> {
+    let Some((rate, duration)) = args.rate.zip(args.duration) else {
+        return Ok(Model::Closed {
+            n_samples: args.sample_size,
+            width: args.concurrent,
+        });
+    };
+    if !args.clients.command_delay.is_zero() {
+        return Err(UsageError::DelayedSchedule);
+    }
+    let schedule = Schedule::new(rate, duration).map_err(|error| UsageError::Schedule {
+        rate: rate.to_string(),
+        seconds: duration.as_secs_f64().to_string(),
+        reason: error.to_string(),
+    });
+    schedule.map(Model::Open)
 }
 
 impl TryFrom<ConnectArgs> for Connect {

@@ -1,6 +1,6 @@
 //! The flags of a bench in a search (`plimsoll line bench`), which chooses the number of clients itself.
 
-use plimsoll_load::watch::Target;
+use plimsoll_load::{preflight::Memory, watch::Target};
 use plimsoll_shootout::Trials;
 
 use super::{
@@ -17,6 +17,10 @@ where
     Trials: TryFrom<A, Error = UsageError>,
 {
     let mut trials = Trials::try_from(flags)?;
+    trials
+        .records()
+        .check(&Memory::read())
+        .map_err(|need| UsageError::Records(need.to_string()))?;
     let common = match &mut trials {
         Trials::Exchange(options) => &mut options.common,
         Trials::Connect(options) => &mut options.common,

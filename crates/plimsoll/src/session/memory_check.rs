@@ -3,13 +3,13 @@
 use clap::Args;
 use plimsoll_load::{
     plan::Plan,
-    preflight::{Fit, Memory, UserKind},
+    preflight::{Fit, Memory, Records, UserKind},
     run,
 };
 
 use crate::exit::{Failure, TestFailure};
 
-/// The virtual users of a run, as far as their memory is concerned.
+/// The virtual users of a run and the records of their messages, as far as memory is concerned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crowd {
     pub(crate) kind: UserKind,
@@ -17,6 +17,8 @@ pub(crate) struct Crowd {
     pub(crate) n_planned: u64,
     /// The largest number of users.
     pub(crate) n_most: u64,
+    /// The records of single messages.
+    pub(crate) records: Records,
 }
 
 impl Crowd {
@@ -26,6 +28,7 @@ impl Crowd {
             kind,
             n_planned: run::planned_vus(plan),
             n_most: run::max_vus(plan),
+            records: Records::default(),
         }
     }
 }
@@ -33,7 +36,7 @@ impl Crowd {
 /// The flag that switches it off.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct MemoryFlags {
-    /// Start even if the virtual users need more memory than is available.
+    /// Start even if the virtual users or the records of messages need more memory than is available.
     #[arg(long)]
     no_memory_check: bool,
 }
@@ -52,7 +55,18 @@ impl MemoryFlags {
         if let Some(warning) = warning {
             tracing::warn!("{warning}");
         }
-        Ok(())
+        match crowd.records.check(&memory) {
+            Ok(()) => Ok(()),
+            Err(need) if self.no_memory_check => {
+                tracing::warn!("{need}; the system may end this process");
+                Ok(())
+            }
+            Err(need) => Err(TestFailure::InvalidOptions
+                .because(format!(
+                    "{need}; send fewer messages, use a machine with more memory, or start anyway with --no-memory-check"
+                ))
+                .into()),
+        }
     }
 }
 

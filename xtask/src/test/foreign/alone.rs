@@ -1,7 +1,11 @@
 //! The test files that need the machine to themselves. All other files run at the same time as others.
 
 /// Names without `.test.mjs`, each with its reason.
-const ALONE: [(&str, &str); 7] = [
+const ALONE: [(&str, &str); 8] = [
+    (
+        "bench-draining",
+        "compares latencies within 2 % with the server's own clock",
+    ),
     (
         "k6-parity",
         "compares counts with the real k6, which runs beside it",

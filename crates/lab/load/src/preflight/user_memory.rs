@@ -71,7 +71,7 @@ impl UserKind {
 }
 
 /// With one digit after the point, in the largest unit that gives at least 1.
-fn readable(bytes: u64) -> String {
+pub(super) fn readable(bytes: u64) -> String {
     let bytes = bytes as f64;
     for (unit, size) in [("GB", 1e9), ("MB", 1e6), ("KB", 1e3)] {
         if bytes >= size {

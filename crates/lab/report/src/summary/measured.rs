@@ -6,7 +6,7 @@ use plimsoll_load::{causes::Causes, metrics::MetricSet, plan::TREND_STATS};
 
 use super::{
     Breakdown, End, Environment, Generator, Iterations, Losses, Metadata, Metric, Origin, Plan, Section,
-    Summary, Target, Threshold, VERSION, errors, metrics, size,
+    StepInFlight, Summary, Target, Threshold, VERSION, errors, metrics, size,
 };
 use crate::timeline::Timeline;
 
@@ -39,6 +39,8 @@ pub struct Measured<'a> {
     pub timeline: Timeline,
     /// Messages that should have arrived.
     pub losses: Option<Losses>,
+    /// Broadcasts in flight, step by step.
+    pub in_flight: Vec<StepInFlight>,
     /// What the watched targets used.
     pub targets: Vec<Target>,
     /// What the generator used.
@@ -62,6 +64,7 @@ impl Summary {
             steps,
             timeline,
             losses,
+            in_flight,
             targets,
             generator,
         } = measured;
@@ -85,6 +88,7 @@ impl Summary {
             },
             timeline,
             losses,
+            in_flight,
             targets,
             generator,
         };

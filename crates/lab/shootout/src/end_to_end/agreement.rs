@@ -96,6 +96,11 @@ pub(super) fn samples(summary: &Summary, batches: impl Iterator<Item = Arc<Batch
                     "{name}: {longest} {expected:?}"
                 );
             }
+            Values::Gauge { value, max, .. } => {
+                assert_eq!(values.last().unwrap().to_bits(), value.to_bits(), "{name}");
+                let highest = values.iter().fold(0.0, |most: f64, it| most.max(*it));
+                assert_eq!(highest.to_bits(), max.to_bits(), "{name}");
+            }
             Values::Counter { count, .. } => {
                 let sum = values.iter().fold(0.0, |sum, value| sum + value);
                 assert_eq!(sum.to_bits(), count.to_bits(), "{name}");
@@ -118,6 +123,7 @@ fn sums(summary: &Summary) {
             (Series::Counter { counts }, Values::Counter { count, .. }) => {
                 assert_eq!(counts.iter().sum::<f64>().to_bits(), count.to_bits(), "{name}");
             }
+            (Series::Gauge { .. }, Values::Gauge { .. }) => {}
             other => panic!("{name}: {other:?}"),
         }
     }

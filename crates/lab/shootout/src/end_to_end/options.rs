@@ -6,7 +6,7 @@ use plimsoll_cable::encoding::Encoding;
 use plimsoll_clients::target::Target;
 
 use super::server::Server;
-use crate::{BetweenSteps, Command, Common, Connect, Exchange, Pacing, Steps};
+use crate::{BetweenSteps, Command, Common, Connect, Exchange, Model, Pacing, Schedule, Steps, Waits};
 
 fn common(server: &Server) -> Common {
     Common {
@@ -49,13 +49,35 @@ pub(super) fn broadcast(server: &Server, n_steps: usize, width: usize) -> Exchan
         common: common(server),
         steps: steps(6, n_steps, 1),
         command: Command::Broadcast,
-        n_samples: 10,
-        width,
+        model: Model::Closed { n_samples: 10, width },
         limit_percentile: 95,
         limit_rtt: Duration::from_millis(500),
         n_padding_bytes: 0,
-        wait: Duration::from_secs(1),
-        answer_limit: Duration::from_secs(60),
+        waits: Waits {
+            quiet: Duration::from_secs(1),
+            drain: Duration::from_secs(60),
+            answer: Duration::from_secs(60),
+        },
+    }
+}
+
+/// Ten broadcasts in each step, one every 10 ms, to six more clients on two workers.
+pub(super) fn scheduled(server: &Server, n_steps: usize) -> Exchange {
+    let rate = "100/s".parse().unwrap();
+    Exchange {
+        model: Model::Open(Schedule::new(rate, Duration::from_millis(100)).unwrap()),
+        ..broadcast(server, n_steps, 1)
+    }
+}
+
+/// The options with this silence at the end of a step.
+pub(super) fn quiet(ms: u64, options: Exchange) -> Exchange {
+    Exchange {
+        waits: Waits {
+            quiet: Duration::from_millis(ms),
+            ..options.waits
+        },
+        ..options
     }
 }
 
@@ -64,8 +86,7 @@ pub(super) fn echo(server: &Server, n_clients: usize, n_steps: usize, n_samples:
     Exchange {
         steps: steps(n_clients, n_steps, 100),
         command: Command::Echo,
-        n_samples,
-        wait: Duration::from_secs(2),
+        model: Model::Closed { n_samples, width: 7 },
         ..broadcast(server, n_steps, 7)
     }
 }

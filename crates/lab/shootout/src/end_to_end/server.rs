@@ -5,6 +5,7 @@ use std::{
     net::SocketAddr,
     sync::{Arc, Mutex},
     thread,
+    time::Duration,
 };
 
 use plimsoll_cable::{
@@ -53,6 +54,18 @@ pub(super) enum Fault {
     NoResult(usize),
     /// The client is cut off when this broadcast arrives, before it is sent on.
     Cut(usize, usize),
+    /// Everyone gets each broadcast so many milliseconds after it was acknowledged.
+    Late(u64),
+    /// Each client gets each broadcast so many milliseconds after the client before it.
+    Drip(u64),
+    /// No client gets a broadcast.
+    LoseAll,
+    /// No broadcast is acknowledged.
+    NoResults,
+    /// All clients are cut off when this broadcast arrives.
+    Die(usize),
+    /// Clients of the type json are welcomed as Action Cable does.
+    Welcome,
     /// Everyone gets a message of another run with each broadcast.
     Foreign,
     /// Echoes come back with other letters.
@@ -141,6 +154,7 @@ async fn serve(mut stream: TcpStream, dialect: Dialect, fault: Fault, hub: Arc<M
     let (outbox, frames) = mpsc::unbounded_channel();
     match dialect {
         Dialect::Cable => outbox.send(text(&encode_welcome("sid"))).unwrap(),
+        Dialect::Json if fault == Fault::Welcome => outbox.send(text(&encode_welcome("sid"))).unwrap(),
         Dialect::Echo(Some(welcome)) => outbox.send(text(welcome)).unwrap(),
         Dialect::Json | Dialect::Binary | Dialect::Echo(None) => {}
     }
@@ -203,7 +217,7 @@ async fn read(mut reader: OwnedReadHalf, mut on_event: impl FnMut(Event<'_>)) {
 fn answer_event(
     dialect: Dialect,
     fault: Fault,
-    hub: &Mutex<Hub>,
+    hub: &Arc<Mutex<Hub>>,
     outbox: &UnboundedSender<Frame>,
     event: Event<'_>,
 ) {
@@ -241,7 +255,7 @@ fn answer_event(
     }
 }
 
-fn answer_command(fault: Fault, hub: &Mutex<Hub>, outbox: &UnboundedSender<Frame>, message: &str) {
+fn answer_command(fault: Fault, hub: &Arc<Mutex<Hub>>, outbox: &UnboundedSender<Frame>, message: &str) {
     match Command::parse(message.as_bytes()).unwrap() {
         Command::Subscribe { identifier, .. } if fault == Fault::Reject => {
             outbox.send(text(&encode_reject(&identifier))).unwrap();
@@ -266,7 +280,7 @@ fn answer_command(fault: Fault, hub: &Mutex<Hub>, outbox: &UnboundedSender<Frame
 /// An echo, or with a `result` a broadcast.
 fn exchange(
     fault: Fault,
-    hub: &Mutex<Hub>,
+    hub: &Arc<Mutex<Hub>>,
     outbox: &UnboundedSender<Frame>,
     message: Frame,
     result: Option<Frame>,
@@ -275,13 +289,34 @@ fn exchange(
         outbox.send(message).unwrap();
         return;
     };
-    let mut hub = hub.lock().unwrap();
-    hub.n_broadcasts += 1;
-    let n = hub.n_broadcasts;
-    hub.fan_out(n, fault, &message);
-    if fault != Fault::NoResult(n) {
+    let n = {
+        let mut hub = hub.lock().unwrap();
+        hub.n_broadcasts += 1;
+        hub.n_broadcasts
+    };
+    match fault {
+        Fault::Late(ms) => later(hub, ms, move |hub| hub.fan_out(n, fault, &message)),
+        Fault::Drip(ms) => {
+            for client in 0..hub.lock().unwrap().clients.len() {
+                let message = message.clone();
+                later(hub, ms * client as u64, move |hub| hub.send(client, message));
+            }
+        }
+        Fault::LoseAll => {}
+        _ => hub.lock().unwrap().fan_out(n, fault, &message),
+    }
+    if fault != Fault::NoResult(n) && fault != Fault::NoResults {
         outbox.send(result).unwrap();
     }
+}
+
+/// Does it after so many milliseconds.
+fn later(hub: &Arc<Mutex<Hub>>, ms: u64, act: impl FnOnce(&mut Hub) + Send + 'static) {
+    let hub = Arc::clone(hub);
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(ms)).await;
+        act(&mut hub.lock().unwrap());
+    });
 }
 
 impl Hub {
@@ -305,6 +340,10 @@ impl Hub {
                     0
                 }
                 Fault::Cut(broadcast, it) if (broadcast, it) == (n, client) => {
+                    self.send(client, Vec::new());
+                    0
+                }
+                Fault::Die(broadcast) if broadcast == n => {
                     self.send(client, Vec::new());
                     0
                 }

@@ -6,8 +6,8 @@ use plimsoll_clients::http::{Url, Version};
 use plimsoll_load::generator::Health;
 use plimsoll_report::summary::{Plan, Target};
 
-use super::{backoff, document::Document, rate::Rate, tally::Tally, threshold::Finding};
-use crate::{journal::Chronicle, meter::Period};
+use super::{backoff, document::Document, tally::Tally, threshold::Finding};
+use crate::{journal::Chronicle, meter::Period, rate::Rate};
 
 mod summary;
 

@@ -34,6 +34,9 @@ struct Entry {
 }
 
 impl SendTable {
+    /// The memory of a broadcast, in bytes.
+    pub(crate) const BYTES_EACH: usize = size_of::<Entry>();
+
     /// A table for `n_ids` broadcasts from `first_id` on; no send instant may lie before `epoch`.
     pub(crate) fn new(epoch: Instant, first_id: u64, n_ids: usize) -> Self {
         Self {

@@ -1,6 +1,9 @@
 //! One worker's account of one step.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use plimsoll_load::histogram::Histogram;
 
@@ -16,10 +19,42 @@ pub(crate) struct StepLedger {
     members: BitSet,
     broadcasts: Vec<Broadcast>,
     n_delivered: u64,
+    /// Deliveries that will not come because connections ended.
+    n_lost: u64,
     n_duplicated: u64,
     n_out_of_order: u64,
-    /// The latencies of arrivals since the last collection.
-    latency: Histogram,
+    /// Arrivals and their latencies since the last collection.
+    harvest: Harvest,
+    last_at: Option<Instant>,
+    /// Whether the run no longer waits for arrivals.
+    is_closed: bool,
+    /// Arrivals after the step was closed.
+    n_late: u64,
+    /// The number of broadcasts from the first one on that are known to be sent, and the deliveries expected of them.
+    n_counted: usize,
+    n_counted_deliveries: u64,
+}
+
+/// Deliveries that have not been reported yet.
+#[derive(Debug, Clone)]
+pub(crate) struct Harvest {
+    /// The number of arrivals, including those after the step was closed.
+    pub(crate) n_delivered: u64,
+    /// The time from a broadcast's send to each arrival before the step was closed.
+    pub(crate) latency: Histogram,
+    /// The time that each missing delivery has been waited for, from when the step was closed.
+    pub(crate) missing: Histogram,
+}
+
+/// The deliveries of a step at a moment. Those of several workers add up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// Pairs of a sent broadcast and a listener that it was due to.
+    pub(crate) n_expected: u64,
+    /// Pairs whose listener has the broadcast or has lost its connection: nothing more is awaited of them.
+    pub(crate) n_settled: u64,
+    /// The time of the last arrival; `None` without an arrival.
+    pub(crate) last_at: Option<Instant>,
 }
 
 /// A worker's figures of a step. The tallies of several workers add up.
@@ -29,21 +64,22 @@ pub(crate) struct Tally {
     pub(crate) n_expected: u64,
     /// The number of deliveries that arrived.
     pub(crate) n_delivered: u64,
+    /// Those of them that arrived after the step was closed.
+    pub(crate) n_late: u64,
     /// Arrivals at listeners that had the broadcast already.
     pub(crate) n_duplicated: u64,
     /// First arrivals that came after a broadcast which was sent when they had been acknowledged.
     pub(crate) n_out_of_order: u64,
-    /// The time from a broadcast's send to its first arrival at each listener, without times that were already
-    /// collected.
-    pub(crate) latency: Histogram,
+    /// The deliveries that were not collected before.
+    pub(crate) harvest: Harvest,
 }
 
-/// A broadcast has arrived at all listeners of this worker that it can still arrive at.
+/// A broadcast has arrived at all listeners of this worker that it can still arrive at, or its step was closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Completion {
     /// The broadcast.
     pub(crate) id: u64,
-    /// The number of listeners that it never reached because their connections ended.
+    /// The number of listeners that it did not reach: their connections ended, or the step was closed.
     pub(crate) n_lost: usize,
     /// The time of the last arrival; `None` without an arrival.
     pub(crate) last_at: Option<Instant>,
@@ -64,6 +100,9 @@ struct Broadcast {
 }
 
 impl StepLedger {
+    /// The memory of a broadcast, in bytes, without the bits of its listeners.
+    pub(super) const BYTES_EACH: usize = size_of::<Broadcast>();
+
     pub(crate) fn new(table: Arc<SendTable>, members: BitSet) -> Self {
         let broadcasts = table.ids().map(|_| Broadcast::default()).collect();
         Self {
@@ -71,9 +110,15 @@ impl StepLedger {
             members,
             broadcasts,
             n_delivered: 0,
+            n_lost: 0,
             n_duplicated: 0,
             n_out_of_order: 0,
-            latency: Histogram::new(),
+            harvest: Harvest::default(),
+            last_at: None,
+            is_closed: false,
+            n_late: 0,
+            n_counted: 0,
+            n_counted_deliveries: 0,
         }
     }
 
@@ -102,9 +147,68 @@ impl StepLedger {
             return None;
         }
         self.n_delivered += 1;
-        self.latency.record(at.saturating_duration_since(sent.at));
+        self.harvest.n_delivered += 1;
         self.n_out_of_order += u64::from(!order.arrives_in_order(listener, id, sent.floor));
+        if self.is_closed {
+            // Its time was recorded when the step was closed: it took at least that long.
+            self.n_late += 1;
+            return None;
+        }
+        self.last_at = self.last_at.max(Some(at));
+        self.harvest.latency.record(at.saturating_duration_since(sent.at));
         broadcast.complete(id, &self.members)
+    }
+
+    /// The run waits no longer for arrivals. Each missing delivery is recorded with the time from its send until `at`, or
+    /// with `at_least` if that is longer. Returns the broadcasts that were not complete.
+    pub(crate) fn close(&mut self, at: Instant, at_least: Duration) -> Vec<Completion> {
+        if std::mem::replace(&mut self.is_closed, true) {
+            return Vec::new();
+        }
+        let Self {
+            table,
+            members,
+            broadcasts,
+            harvest,
+            ..
+        } = self;
+        let mut completions = Vec::new();
+        for (id, broadcast) in table.ids().zip(broadcasts) {
+            let Some(sent) = table.sent(id) else { continue };
+            let n_due = members.n_members() - broadcast.n_excused;
+            let n_missing = n_due - broadcast.n_arrived;
+            let waited = at.saturating_duration_since(sent.at).max(at_least);
+            harvest.missing.record_n(waited, n_missing as u64);
+            if !broadcast.is_complete {
+                completions.push(Completion {
+                    id,
+                    n_lost: n_missing,
+                    last_at: broadcast.last_at,
+                });
+            }
+        }
+        completions
+    }
+
+    /// The deliveries of all broadcasts with ids below `end_id`.
+    pub(crate) fn standing(&mut self, end_id: u64) -> Standing {
+        let ids = self.table.ids();
+        let n_ids = usize::try_from(end_id.saturating_sub(ids.start)).unwrap_or(usize::MAX);
+        let n_ids = n_ids.min(self.broadcasts.len());
+        let n_due = |it: &Broadcast| (self.members.n_members() - it.n_excused) as u64;
+        let is_sent = |idx: usize| self.table.sent(ids.start + idx as u64).is_some();
+        // The excused ones of a broadcast do not change once it is sent.
+        while self.n_counted < n_ids && is_sent(self.n_counted) {
+            self.n_counted_deliveries += n_due(&self.broadcasts[self.n_counted]);
+            self.n_counted += 1;
+        }
+        let rest = (self.n_counted..n_ids).filter(|idx| is_sent(*idx));
+        let n_rest: u64 = rest.map(|idx| n_due(&self.broadcasts[idx])).sum();
+        Standing {
+            n_expected: self.n_counted_deliveries + n_rest,
+            n_settled: self.n_delivered + self.n_lost,
+            last_at: self.last_at,
+        }
     }
 
     pub(crate) fn drop_listener(&mut self, listener: usize) -> Vec<Completion> {
@@ -117,31 +221,29 @@ impl StepLedger {
         if !members.contains(listener) {
             return Vec::new();
         }
-        let each = table.ids().zip(broadcasts);
-        each.filter_map(|(id, broadcast)| broadcast.drop_listener(listener, id, table, members))
-            .collect()
+        let mut completions = Vec::new();
+        for (id, broadcast) in table.ids().zip(broadcasts) {
+            if broadcast.drop_listener(listener, table.sent(id).is_some()) {
+                self.n_lost += 1;
+                completions.extend(broadcast.complete(id, members).filter(|_| !self.is_closed));
+            }
+        }
+        completions
     }
 
-    /// Takes the latencies of arrivals since the last call; `None` without arrivals.
-    pub(crate) fn collect(&mut self) -> Option<Histogram> {
-        (!self.latency.is_empty()).then(|| std::mem::take(&mut self.latency))
+    /// Takes the deliveries since the last call; `None` without any.
+    pub(crate) fn collect(&mut self) -> Option<Harvest> {
+        (!self.harvest.is_empty()).then(|| std::mem::take(&mut self.harvest))
     }
 
     pub(crate) fn tally(&mut self) -> Tally {
-        let latency = self.collect().unwrap_or_default();
-        let sent = self
-            .table
-            .ids()
-            .zip(&self.broadcasts)
-            .filter(|(id, _)| self.table.sent(*id).is_some());
         Tally {
-            n_expected: sent
-                .map(|(_, it)| (self.members.n_members() - it.n_excused) as u64)
-                .sum(),
+            n_expected: self.standing(u64::MAX).n_expected,
             n_delivered: self.n_delivered,
+            n_late: self.n_late,
             n_duplicated: self.n_duplicated,
             n_out_of_order: self.n_out_of_order,
-            latency,
+            harvest: self.collect().unwrap_or_default(),
         }
     }
 }
@@ -161,27 +263,17 @@ impl Broadcast {
         is_first
     }
 
-    fn drop_listener(
-        &mut self,
-        listener: usize,
-        id: u64,
-        table: &SendTable,
-        members: &BitSet,
-    ) -> Option<Completion> {
+    /// Notes that a member's connection has ended. True if the broadcast is lost for it.
+    fn drop_listener(&mut self, listener: usize, is_sent: bool) -> bool {
         let has_it = self.is_complete
             || self
                 .arrived
                 .as_ref()
                 .is_some_and(|arrived| arrived.contains(listener));
-        if has_it {
-            return None;
-        }
-        if table.sent(id).is_none() {
-            self.n_excused += 1;
-            return None;
-        }
-        self.n_lost += 1;
-        self.complete(id, members)
+        let is_lost = !has_it && is_sent;
+        self.n_lost += usize::from(is_lost);
+        self.n_excused += usize::from(!has_it && !is_sent);
+        is_lost
     }
 
     fn complete(&mut self, id: u64, members: &BitSet) -> Option<Completion> {
@@ -204,7 +296,46 @@ impl Tally {
         self.n_expected += other.n_expected;
         self.n_delivered += other.n_delivered;
         self.n_duplicated += other.n_duplicated;
+        self.n_late += other.n_late;
         self.n_out_of_order += other.n_out_of_order;
+        self.harvest.merge(&other.harvest);
+    }
+}
+
+impl Default for Harvest {
+    fn default() -> Self {
+        Self {
+            n_delivered: 0,
+            latency: Histogram::new(),
+            // Empty in most steps.
+            missing: Histogram::small(),
+        }
+    }
+}
+
+impl Harvest {
+    fn is_empty(&self) -> bool {
+        self.n_delivered == 0 && self.missing.is_empty()
+    }
+
+    /// Adds the deliveries of another worker.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.n_delivered += other.n_delivered;
         self.latency.merge(&other.latency);
+        self.missing.merge(&other.missing);
+    }
+}
+
+impl Standing {
+    /// Expected, and neither there nor known to be lost.
+    pub(crate) fn n_missing(&self) -> u64 {
+        self.n_expected.saturating_sub(self.n_settled)
+    }
+
+    /// Adds another worker's deliveries of the same step.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.n_expected += other.n_expected;
+        self.n_settled += other.n_settled;
+        self.last_at = self.last_at.max(other.last_at);
     }
 }

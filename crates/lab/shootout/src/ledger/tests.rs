@@ -60,7 +60,7 @@ impl Bench {
 
     fn counts(&mut self) -> [u64; 4] {
         let tally = self.ledger.tally(0).unwrap();
-        self.n_samples += tally.latency.count();
+        self.n_samples += tally.harvest.latency.count();
         assert_eq!(
             self.n_samples, tally.n_delivered,
             "one latency sample per delivery"
@@ -219,6 +219,77 @@ fn late_arrivals_are_credited_to_their_own_step() {
     assert_eq!(bench.counts(), [2, 0, 0, 0]);
     let tally = bench.ledger.tally(1).unwrap();
     assert_eq!([tally.n_expected, n_lost(&tally), tally.n_duplicated], [3, 2, 0]);
+}
+
+#[test]
+fn what_is_missing_when_a_step_is_closed_counts_with_the_time_that_was_waited() {
+    let mut bench = Bench::new(3);
+    let at = |bench: &Bench, us| bench.epoch + Duration::from_micros(us);
+    for happening in [
+        send(1),
+        send(2),
+        send(3),
+        arrive(0, 1),
+        arrive(0, 2),
+        arrive(1, 2),
+        arrive(2, 2),
+    ] {
+        bench.apply(happening);
+    }
+    bench.apply(Drop { listener: 2 });
+    let standing = bench.ledger.standing(0, 4);
+    assert_eq!((standing.n_expected, standing.n_missing()), (9, 3));
+    assert_eq!(standing.last_at, Some(at(&bench, 202)));
+
+    let closing = at(&bench, 5_000);
+    let completions = bench.ledger.close_step(0, closing, Duration::from_micros(4_998));
+    let lost: Vec<_> = completions.iter().map(|it| (it.id, it.n_lost)).collect();
+    assert_eq!(lost, [(1, 2), (3, 3)]);
+    assert_eq!(bench.ledger.close_step(0, closing, Duration::ZERO), [], "once");
+    let tally = bench.ledger.tally(0).unwrap();
+    assert_eq!([tally.n_expected, n_lost(&tally), tally.n_late], [9, 5, 0]);
+    let missing = &tally.harvest.missing;
+    // 4,999 µs since the first send, 4,998 µs at least since the third.
+    let expected = [4_999, 4_998].map(Duration::from_micros);
+    assert_eq!(
+        (missing.count(), missing.max(), missing.min()),
+        (5, expected[0], expected[1])
+    );
+
+    // A late arrival is delivered, and its time is not counted a second time.
+    assert_eq!(bench.apply(arrive(1, 3)), []);
+    assert_eq!(bench.apply(arrive(1, 3)), []);
+    let tally = bench.ledger.tally(0).unwrap();
+    assert_eq!(
+        [
+            tally.n_delivered,
+            n_lost(&tally),
+            tally.n_late,
+            tally.n_duplicated
+        ],
+        [5, 4, 1, 1]
+    );
+    assert_eq!((tally.harvest.n_delivered, tally.harvest.latency.count()), (1, 0));
+}
+
+#[test]
+fn the_standing_of_a_step_skips_what_is_not_sent() {
+    let mut bench = Bench::new(2);
+    for happening in [send(1), send(3), Drop { listener: 1 }, send(2), arrive(0, 3)] {
+        bench.apply(happening);
+    }
+    let mut check = |end_id, n_expected, n_missing| {
+        let standing = bench.ledger.standing(0, end_id);
+        assert_eq!(
+            (standing.n_expected, standing.n_missing()),
+            (n_expected, n_missing),
+            "{end_id}"
+        );
+    };
+    // The listener that dropped was not due to get the second one; of the others it settles its part.
+    check(4, 5, 2);
+    check(9, 5, 2);
+    check(4, 5, 2);
 }
 
 /// Keeps every arrival and judges at the end.

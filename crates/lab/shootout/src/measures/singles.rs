@@ -16,6 +16,8 @@ pub(crate) struct Singles {
     measures: Measures,
     /// The tags of the current step.
     tags: Arc<Tags>,
+    /// The same tags, and one for what is missing.
+    missing_tags: Arc<Tags>,
 }
 
 impl Singles {
@@ -28,21 +30,21 @@ impl Singles {
         url: &str,
     ) -> Option<Self> {
         let tags = [("scenario", workload.name()), ("url", url)];
+        let tags: Tags = tags
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into();
         Some(Self {
             outgoing: Outgoing::of(metrics, queues)?,
             measures,
-            tags: Arc::new(
-                tags.map(|(name, value)| (name.to_owned(), value.to_owned()))
-                    .into(),
-            ),
+            missing_tags: with(&tags, "missing", "true"),
+            tags: Arc::new(tags),
         })
     }
 
     /// Tags the following samples with the number of this step, from 1.
     pub(crate) fn begin_step(&mut self, number: usize) {
-        let mut tags = Tags::clone(&self.tags);
-        tags.insert("step".to_owned(), number.to_string());
-        self.tags = Arc::new(tags);
+        self.tags = with(&self.tags, "step", &number.to_string());
+        self.missing_tags = with(&self.tags, "missing", "true");
     }
 
     /// A client got ready.
@@ -67,6 +69,23 @@ impl Singles {
         self.outgoing.record(self.measures.delivery, latency, &self.tags);
     }
 
+    /// A broadcast has not reached all listeners in this time.
+    pub(crate) fn missed(&self, waited: Duration) {
+        self.outgoing
+            .record(self.measures.delivery, waited, &self.missing_tags);
+    }
+
+    /// So many deliveries and broadcasts are on their way.
+    pub(crate) fn in_flight(&self, n_deliveries: u64, n_broadcasts: usize) {
+        let levels = [
+            (self.measures.deliveries_in_flight, n_deliveries as f64),
+            (self.measures.broadcasts_in_flight, n_broadcasts as f64),
+        ];
+        for (gauge, level) in levels {
+            self.outgoing.set(gauge, level, &self.tags);
+        }
+    }
+
     /// Records deliveries.
     pub(crate) fn delivered(&self, n: u64) {
         if n > 0 {
@@ -80,4 +99,11 @@ impl Singles {
             .set(self.measures.users, n_clients as f64, &self.tags);
         self.outgoing.flush();
     }
+}
+
+/// These tags and one more.
+fn with(tags: &Tags, name: &str, value: &str) -> Arc<Tags> {
+    let mut tags = tags.clone();
+    tags.insert(name.to_owned(), value.to_owned());
+    Arc::new(tags)
 }

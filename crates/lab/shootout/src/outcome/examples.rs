@@ -54,12 +54,19 @@ pub(crate) fn broadcast_step() -> Step {
             median: 30 * MS,
             max: 1381 * MS + MS / 2,
         }),
+        delivery: Some(Rtt {
+            percentile: 95 * MS,
+            min: MS,
+            median: 48 * MS,
+            max: 101 * MS,
+        }),
         connect: connecting(1000),
         sampling: Some(Sampling {
             period: Period::example(500 * MS, 260 * MS, Some(watched)),
             n_sent: 100,
             n_unanswered: 0,
             answer: distribution(100, MS / 2),
+            lateness: None,
             deliveries: Some(Deliveries {
                 counts: DeliveryCounts {
                     n_expected: 100_000,
@@ -68,6 +75,8 @@ pub(crate) fn broadcast_step() -> Step {
                 },
                 listener: distribution(1000, MS / 15),
                 last_delivery: distribution(100, MS),
+                waited: None,
+                in_flight: InFlight { max: 4, mean: 3.875 },
             }),
         }),
         drops: Causes::default(),
@@ -85,6 +94,7 @@ pub(crate) fn faulty_step() -> Step {
         deliveries.counts.n_late = 1;
         deliveries.counts.n_duplicated = 3;
         deliveries.counts.n_out_of_order = 4;
+        deliveries.waited = Some(64 * MS);
     }
     (0..3).for_each(|_| step.connect.failures.count(Cause::Refused));
     step.connect.failures.count(Cause::TimedOut(Phase::Upgrade));
@@ -101,6 +111,7 @@ pub(crate) fn echo_step() -> Step {
     let mut step = broadcast_step();
     let sampling = step.sampling.as_mut().expect("it is a broadcast");
     sampling.deliveries = None;
+    step.delivery = None;
     step
 }
 
@@ -108,6 +119,7 @@ pub(crate) fn echo_step() -> Step {
 pub(crate) fn connect_step() -> Step {
     Step {
         sampling: None,
+        delivery: None,
         ..broadcast_step()
     }
 }
@@ -121,6 +133,10 @@ pub(crate) fn outcome(workload: Workload, steps: Vec<Step>) -> Outcome {
             server_type: ServerType::ActionCable,
             n_workers: 2,
             seed: 7,
+            model: (workload != Workload::Connect).then_some(Model::Closed {
+                n_samples: 100,
+                width: 4,
+            }),
         },
         steps,
         plan: Plan::default(),

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use plimsoll_load::generator::Health;
 use plimsoll_report::{
     Distribution, Summary,
-    summary::{Contains, End, Generator, Iterations, Losses, Measured, Metric, Origin, Section, Values},
+    summary::{
+        Contains, End, Generator, Iterations, Losses, Measured, Metric, Origin, Section, StepInFlight, Values,
+    },
 };
 
 use super::{Connecting, DeliveryCounts, Outcome, Sampling, Step};
@@ -50,6 +52,7 @@ impl Outcome {
             steps,
             timeline: chronicle.timeline.clone(),
             losses: self.deliveries().as_ref().map(losses),
+            in_flight: self.steps.iter().take(MAX_STEPS).filter_map(in_flight).collect(),
             targets: self.targets.clone(),
             generator: Generator::new(&self.generator, &self.health(), chronicle.generator.clone()),
         })
@@ -86,6 +89,15 @@ fn losses(counts: &DeliveryCounts) -> Losses {
         duplicated: counts.n_duplicated,
         out_of_order: counts.n_out_of_order,
     }
+}
+
+fn in_flight(step: &Step) -> Option<StepInFlight> {
+    let in_flight = step.sampling.as_ref()?.deliveries.as_ref()?.in_flight;
+    Some(StepInFlight {
+        clients: step.n_clients as u64,
+        max: in_flight.max,
+        mean: (in_flight.mean * 1e3).round() / 1e3,
+    })
 }
 
 fn section(number: usize, step: &Step) -> Section {

@@ -47,7 +47,8 @@ fn remarks_name_what_is_odd() {
         [
             "Missing received broadcasts: expected 200000, got 199993",
             "Extra received broadcasts: expected 200000, got 199996",
-            "deliveries after the end of their step: 1 (its lines above call them lost, the totals do not)",
+            "deliveries after the end of their step: 1 (the lines of their step call them lost, the totals do not; their \
+             times are not measured)",
             "messages that this run did not send: 5 (is another load on the same channel?)",
             "interrupted before its end",
         ]

@@ -14,7 +14,7 @@ use super::{json, text};
 use crate::{
     execute::Format,
     onlooker::Onlooker,
-    outcome::{Outcome, Step},
+    outcome::{Outcome, Setting, Step},
     sink::{Progress, Sink},
     talk::Talk,
 };
@@ -22,6 +22,10 @@ use crate::{
 /// The interval between redraws of the progress line. Reason: more redraws than people can follow cost the generator
 /// CPU.
 const REDRAW: Duration = Duration::from_millis(200);
+
+/// The interval between lines about a wait, for outputs without a terminal. Reason: often enough to show that the run is
+/// alive, and rare enough for a log.
+const REPEAT: Duration = Duration::from_secs(10);
 
 /// Writes results as they come and keeps the progress line.
 pub(crate) struct Console<'a> {
@@ -31,6 +35,7 @@ pub(crate) struct Console<'a> {
     is_quiet: bool,
     drawn_at: Option<Instant>,
     phase: Option<Discriminant<Progress>>,
+    announced_at: Option<Instant>,
     /// The first failure to write a result. The run continues, because its connections must be closed properly.
     failure: Option<io::Error>,
     onlooker: Option<&'a dyn Onlooker>,
@@ -47,6 +52,7 @@ impl<'a> Console<'a> {
             is_quiet,
             drawn_at: None,
             phase: None,
+            announced_at: None,
             failure: None,
             onlooker: None,
             samples: Vec::new(),
@@ -100,13 +106,20 @@ impl<'a> Console<'a> {
         self.talk.clear();
     }
 
-    /// Prints one line at the beginning of each phase, for outputs without a terminal.
-    fn announce(&mut self, progress: Progress) {
+    /// Prints one line at the beginning of each phase, for outputs without a terminal, and further lines while the run waits
+    /// for a silent target.
+    fn announce(&mut self, progress: Progress, now: Instant) {
         let phase = Some(discriminant(&progress));
+        let is_due = self.announced_at.is_none_or(|at| now >= at + REPEAT);
         if self.phase != phase {
-            self.phase = phase;
             self.talk.say(&progress.announcement());
+        } else if progress.is_waiting() && is_due {
+            self.talk.say(&progress.to_string());
+        } else {
+            return;
         }
+        self.phase = phase;
+        self.announced_at = Some(now);
     }
 }
 
@@ -122,14 +135,14 @@ impl Sink for Console<'_> {
         if self.talk.draw(&progress.to_string()) {
             self.drawn_at = Some(now);
         } else {
-            self.announce(progress);
+            self.announce(progress, now);
         }
     }
 
-    fn step(&mut self, step: &Step) {
+    fn step(&mut self, step: &Step, setting: &Setting) {
         self.clear();
         if self.format == Format::Text {
-            self.write_result(&text::step(step));
+            self.write_result(&text::step(step, setting));
         }
     }
 

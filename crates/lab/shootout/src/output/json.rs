@@ -14,7 +14,9 @@ use super::text::millis;
 use crate::{
     causes::Causes,
     meter::{Period, Watched, seconds},
+    options::Model,
     outcome::{Connecting, DeliveryCounts, Outcome, Step},
+    samples::Rtt,
 };
 
 /// The whole document.
@@ -41,9 +43,18 @@ struct RunObject<'a> {
     n_foreign: u64,
     n_stray_answers: u64,
     n_altered: u64,
+    load: Option<LoadObject>,
     targets: &'a [Target],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     thresholds: Vec<ThresholdObject>,
+}
+
+/// When messages are sent.
+#[derive(Serialize)]
+#[serde(tag = "model", rename_all = "lowercase")]
+enum LoadObject {
+    Closed { concurrent: usize, sample_size: usize },
+    Open { rate_per_second: f64, seconds: f64 },
 }
 
 #[derive(Serialize)]
@@ -67,7 +78,22 @@ struct StepObject<'a> {
     median_ms: Option<u64>,
     #[serde(rename = "max-rtt")]
     max_ms: Option<u64>,
+    #[serde(flatten)]
+    delivery: Option<DeliveryObject>,
     plimsoll: DetailObject<'a>,
+}
+
+/// The first line of the text: deliveries to listeners, in whole milliseconds.
+#[derive(Serialize)]
+struct DeliveryObject {
+    #[serde(rename = "per-delivery")]
+    percentile_ms: u64,
+    #[serde(rename = "min-delivery")]
+    min_ms: u64,
+    #[serde(rename = "median-delivery")]
+    median_ms: u64,
+    #[serde(rename = "max-delivery")]
+    max_ms: u64,
 }
 
 #[derive(Serialize)]
@@ -110,6 +136,9 @@ struct ExchangeObject {
     n_sent: u64,
     n_unanswered: u64,
     acknowledgement_us: Distribution,
+    /// How late messages of a schedule were sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    send_lateness_us: Option<Distribution>,
 }
 
 #[derive(Serialize)]
@@ -119,6 +148,15 @@ struct DeliveriesObject {
     counts: CountsObject,
     last_delivery_us: Distribution,
     listener_us: Distribution,
+    /// Times of the two distributions from here on are lower bounds.
+    lower_bounds_from_us: Option<u64>,
+    in_flight: InFlightObject,
+}
+
+#[derive(Serialize)]
+struct InFlightObject {
+    max: u64,
+    mean: f64,
 }
 
 #[derive(Serialize)]
@@ -152,12 +190,39 @@ pub(super) fn document(outcome: &Outcome) -> String {
             n_foreign: outcome.n_foreign,
             n_stray_answers: outcome.n_stray_answers,
             n_altered: outcome.n_altered,
+            load: setting.model.as_ref().map(LoadObject::of),
             targets: &outcome.targets,
             thresholds: outcome.thresholds.iter().map(ThresholdObject::of).collect(),
         },
     };
     let json = serde_json::to_string_pretty(&document).expect("the keys are strings and no value can fail");
     json + "\n"
+}
+
+impl LoadObject {
+    fn of(model: &Model) -> Self {
+        match model {
+            Model::Closed { n_samples, width } => Self::Closed {
+                concurrent: *width,
+                sample_size: *n_samples,
+            },
+            Model::Open(schedule) => Self::Open {
+                rate_per_second: schedule.rate().per_second(),
+                seconds: seconds(schedule.duration()),
+            },
+        }
+    }
+}
+
+impl DeliveryObject {
+    fn of(delivery: &Rtt) -> Self {
+        Self {
+            percentile_ms: millis(delivery.percentile),
+            min_ms: millis(delivery.min),
+            median_ms: millis(delivery.median),
+            max_ms: millis(delivery.max),
+        }
+    }
 }
 
 impl ThresholdObject {
@@ -172,7 +237,7 @@ impl ThresholdObject {
 
 impl<'a> StepObject<'a> {
     fn of(step: &'a Step) -> Self {
-        let rtt = |pick: fn(&crate::samples::Rtt) -> Duration| step.rtt.as_ref().map(|rtt| millis(pick(rtt)));
+        let rtt = |pick: fn(&Rtt) -> Duration| step.rtt.as_ref().map(|rtt| millis(pick(rtt)));
         Self {
             time: rfc3339(step.time),
             clients: step.n_clients,
@@ -181,6 +246,7 @@ impl<'a> StepObject<'a> {
             min_ms: rtt(|it| it.min),
             median_ms: rtt(|it| it.median),
             max_ms: rtt(|it| it.max),
+            delivery: step.delivery.as_ref().map(DeliveryObject::of),
             plimsoll: DetailObject::of(step),
         }
     }
@@ -198,6 +264,7 @@ impl<'a> DetailObject<'a> {
                 n_sent: it.n_sent,
                 n_unanswered: it.n_unanswered,
                 acknowledgement_us: it.answer,
+                send_lateness_us: it.lateness,
             }),
             deliveries: sampling.and_then(|it| {
                 it.deliveries.as_ref().map(|deliveries| DeliveriesObject {
@@ -205,6 +272,13 @@ impl<'a> DetailObject<'a> {
                     counts: CountsObject::of(&deliveries.counts),
                     last_delivery_us: deliveries.last_delivery,
                     listener_us: deliveries.listener,
+                    lower_bounds_from_us: deliveries
+                        .waited
+                        .map(|it| u64::try_from(it.as_micros()).unwrap_or(u64::MAX)),
+                    in_flight: InFlightObject {
+                        max: deliveries.in_flight.max,
+                        mean: (deliveries.in_flight.mean * 1e3).round() / 1e3,
+                    },
                 })
             }),
             generator: &step.health,

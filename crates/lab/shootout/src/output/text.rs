@@ -1,4 +1,7 @@
-//! A step as lines for people: websocket-bench's line, byte for byte, and below it the figures that it does not have.
+//! A step as lines for people: a line in the form of websocket-bench's, and below it the figures that it does not have.
+//!
+//! In `broadcast` that line has the times of deliveries to listeners. websocket-bench has the sender's round trip there, which
+//! says when the server acknowledges and not when any client has the message.
 
 use std::{fmt::Write, time::Duration};
 
@@ -6,17 +9,23 @@ use plimsoll_report::{Distribution, summary::Threshold};
 
 use crate::{
     causes::Causes,
-    outcome::{Connecting, Deliveries, Sampling, Step},
+    options::Model,
+    outcome::{Connecting, Deliveries, Sampling, Setting, Step},
 };
 
 /// All lines of a step, each with its line feed.
-pub(super) fn step(step: &Step) -> String {
+pub(super) fn step(step: &Step, setting: &Setting) -> String {
     let mut lines = vec![headline(step)];
     match &step.sampling {
         None => lines.push(format!("    {}", phases(&step.connect))),
         Some(sampling) => {
             lines.push(format!("    {}", latencies(sampling)));
             lines.push(format!("    {}", account(sampling)));
+            lines.extend(sampling.deliveries.iter().flat_map(|deliveries| {
+                let acknowledgements = acknowledgements(sampling);
+                let in_flight = in_flight(deliveries, sampling, setting);
+                [format!("    {acknowledgements}"), format!("    {in_flight}")]
+            }));
         }
     }
     let period = step
@@ -50,24 +59,41 @@ pub(super) fn thresholds(thresholds: &[Threshold]) -> String {
     })
 }
 
-/// The line of websocket-bench's older versions (the newer ones put a timestamp in front).
+/// The line of websocket-bench's older versions (the newer ones put a timestamp in front), byte for byte where there are no
+/// deliveries.
 fn headline(step: &Step) -> String {
     let Step {
         n_clients,
         limit_percentile,
-        rtt,
         ..
     } = step;
-    match rtt {
+    let name = if step.delivery.is_some() {
+        "delivery"
+    } else {
+        "rtt"
+    };
+    let deliveries = step.sampling.as_ref().and_then(|it| it.deliveries.as_ref());
+    let waited = deliveries.and_then(|it| it.waited);
+    let shown = |time: Duration| {
+        let bound = if is_bound(time, waited) { ">" } else { "" };
+        format!("{bound}{}", millis(time))
+    };
+    match step.headline() {
         None => format!("clients: {n_clients:5}    no samples"),
-        Some(rtt) => {
-            let [percentile, min, median, max] = [rtt.percentile, rtt.min, rtt.median, rtt.max].map(millis);
+        Some(it) => {
+            let [percentile, min, median, max] = [it.percentile, it.min, it.median, it.max].map(shown);
             format!(
-                "clients: {n_clients:5}    {limit_percentile}per-rtt: {percentile:3}ms    min-rtt: {min:3}ms    \
-                 median-rtt: {median:3}ms    max-rtt: {max:3}ms"
+                "clients: {n_clients:5}    {limit_percentile}per-{name}: {percentile:>3}ms    min-{name}: {min:>3}ms    \
+                 median-{name}: {median:>3}ms    max-{name}: {max:>3}ms"
             )
         }
     }
+}
+
+/// Whether a time is only a lower bound, if missing deliveries were waited for at least as long as `waited`. The times are
+/// known within 0.1 %.
+fn is_bound(time: Duration, waited: Option<Duration>) -> bool {
+    waited.is_some_and(|waited| time.as_secs_f64() >= waited.as_secs_f64() * 0.999)
 }
 
 fn latencies(sampling: &Sampling) -> String {
@@ -76,12 +102,13 @@ fn latencies(sampling: &Sampling) -> String {
         Some(Deliveries {
             listener,
             last_delivery,
+            waited,
             ..
         }) => {
             format!(
                 "last delivery {}; listeners {}",
-                distribution(last_delivery),
-                distribution(listener)
+                bounded(last_delivery, *waited),
+                bounded(listener, *waited)
             )
         }
     }
@@ -110,6 +137,44 @@ fn account(sampling: &Sampling) -> String {
             )
         }
     }
+}
+
+/// The sender's round trip.
+fn acknowledgements(sampling: &Sampling) -> String {
+    let late = sampling.lateness.as_ref().filter(|it| it.count > 0).map(|it| {
+        format!(
+            "; sent at most {} later than scheduled (p95 {})",
+            micros(it.max),
+            micros(it.p95)
+        )
+    });
+    let answers = distribution(&sampling.answer);
+    format!(
+        "acknowledgement (sender's rtt) {answers}{}",
+        late.unwrap_or_default()
+    )
+}
+
+/// How many broadcasts were in flight, and how many the user asked for.
+fn in_flight(deliveries: &Deliveries, sampling: &Sampling, setting: &Setting) -> String {
+    let it = deliveries.in_flight;
+    let asked = match &setting.model {
+        Some(Model::Closed { width, .. }) => {
+            // The target's acknowledgements let more through than its deliveries would.
+            let early = if it.max > *width as u64 {
+                ", because the target acknowledged before it had delivered"
+            } else {
+                ""
+            };
+            format!("--concurrent {width}{early}")
+        }
+        Some(Model::Open(schedule)) => format!("--rate {}", schedule.rate()),
+        None => format!("{} sent", sampling.n_sent),
+    };
+    format!(
+        "in flight: {} broadcasts at most, {:.1} on average ({asked})",
+        it.max, it.mean
+    )
 }
 
 fn phases(connect: &Connecting) -> String {
@@ -147,10 +212,23 @@ fn failures(what: &str, causes: &Causes) -> Option<String> {
 }
 
 fn distribution(it: &Distribution) -> String {
+    bounded(it, None)
+}
+
+/// Times of which those from `waited` on are lower bounds.
+fn bounded(it: &Distribution, waited: Option<Duration>) -> String {
     if it.count == 0 {
         return "none".to_owned();
     }
-    let [p50, p95, p99, max] = [it.p50, it.p95, it.p99, it.max].map(micros);
+    let shown = |us| {
+        let bound = if is_bound(Duration::from_micros(us), waited) {
+            "> "
+        } else {
+            ""
+        };
+        format!("{bound}{}", micros(us))
+    };
+    let [p50, p95, p99, max] = [it.p50, it.p95, it.p99, it.max].map(shown);
     format!("p50 {p50}, p95 {p95}, p99 {p99}, max {max}")
 }
 

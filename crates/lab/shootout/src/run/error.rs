@@ -33,6 +33,15 @@ pub enum RunError {
     /// An order stopped the run before it started.
     #[error("the run was stopped before it started")]
     Interrupted,
+    /// The server speaks Action Cable, and its type is another one.
+    #[error(
+        "the target speaks Action Cable: it sent a welcome; add --server-type actioncable, and --channel if its channel \
+         is not BenchmarkChannel"
+    )]
+    SpeaksCable,
+    /// The kernel gave no timer.
+    #[error("start the timer of the schedule: {0}")]
+    Timer(io::Error),
     /// A defect of this program.
     #[error(transparent)]
     WorkerLost(#[from] WorkerLost),

@@ -5,8 +5,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use plimsoll_load::histogram::Histogram;
-
 use crate::{
     ledger::{Completion, SendTable},
     samples::Samples,
@@ -33,6 +31,17 @@ struct Message {
     last_at: Option<Instant>,
 }
 
+/// How far a broadcast has got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// No client was there to get it.
+    NotDue,
+    /// It reached its last listener at this time.
+    Whole(Instant),
+    /// It has not reached all listeners.
+    Missing,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answer {
     Awaited,
@@ -41,6 +50,9 @@ enum Answer {
 }
 
 impl Messages {
+    /// The memory of a message, in bytes.
+    pub(crate) const BYTES_EACH: usize = size_of::<Message>();
+
     /// A step whose first message is `first_id`; all earlier ids up to `floor` have been answered.
     pub(crate) fn new(first_id: u64, floor: u64) -> Self {
         Self {
@@ -142,22 +154,39 @@ impl Messages {
         self.n_spreading
     }
 
+    /// Issued, and neither answered nor given up.
+    pub(crate) fn n_awaited(&self) -> usize {
+        self.n_awaited
+    }
+
+    /// Gives up all answers that are still awaited, `at` this time. Returns their number.
+    pub(crate) fn give_up_all(&mut self, at: Instant) -> usize {
+        let awaited = self.messages.iter_mut().filter(|it| it.answer == Answer::Awaited);
+        awaited.for_each(|it| it.answer = Answer::GivenUp(at));
+        std::mem::take(&mut self.n_awaited)
+    }
+
+    /// How far a message has got.
+    pub(crate) fn arrival(&self, id: u64) -> Arrival {
+        match self.get(id) {
+            Some(it) if it.n_shares_missing > 0 || it.n_lost > 0 => Arrival::Missing,
+            Some(it) => it.last_at.map_or(Arrival::NotDue, Arrival::Whole),
+            None => Arrival::NotDue,
+        }
+    }
+
+    /// The broadcasts that are lost for at least one listener.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = u64> {
+        let lossy = self.ids().zip(&self.messages).filter(|(_, it)| it.n_lost > 0);
+        lossy.map(|(id, _)| id)
+    }
+
     /// The times from each send to its answer.
     pub(crate) fn answers(&self) -> Samples {
         self.latencies().collect()
     }
 
-    /// The times from each send to its answer, as a histogram.
-    pub(crate) fn answer_histogram(&self) -> Histogram {
-        histogram(self.latencies())
-    }
-
     /// The times from each send to the arrival at the last listener, for broadcasts that reached all listeners.
-    pub(crate) fn last_deliveries(&self, sent: &SendTable) -> Histogram {
-        histogram(self.last_delivery_times(sent))
-    }
-
-    /// The times from each send to the arrival at the last listener, one by one.
     pub(crate) fn last_delivery_times(&self, sent: &SendTable) -> impl Iterator<Item = Duration> {
         let whole = self
             .ids()
@@ -191,16 +220,15 @@ impl Messages {
         }
     }
 
+    fn get(&self, id: u64) -> Option<&Message> {
+        self.messages
+            .get(usize::try_from(id.checked_sub(self.first_id)?).ok()?)
+    }
+
     fn get_mut(&mut self, id: u64) -> Option<&mut Message> {
         self.messages
             .get_mut(usize::try_from(id.checked_sub(self.first_id)?).ok()?)
     }
-}
-
-fn histogram(durations: impl Iterator<Item = Duration>) -> Histogram {
-    let mut histogram = Histogram::new();
-    durations.for_each(|it| histogram.record(it));
-    histogram
 }
 
 #[cfg(test)]
@@ -281,7 +309,39 @@ mod tests {
         assert_eq!(messages.complete(completion(2, 0, 30)), None);
         assert_eq!(messages.complete(completion(3, 0, 30)), None); // one worker still waits
         assert_eq!(messages.n_spreading(), 1);
-        let histogram = messages.last_deliveries(&sent);
-        assert_eq!((histogram.count(), histogram.max()), (1, 8 * MS));
+        let times: Vec<_> = messages.last_delivery_times(&sent).collect();
+        assert_eq!(times, [8 * MS]);
+        assert_eq!(messages.missing().collect::<Vec<_>>(), [2]);
+        let arrivals = [1, 2, 3, 4].map(|id| messages.arrival(id));
+        assert_eq!(
+            arrivals,
+            [
+                Arrival::Whole(epoch + 9 * MS),
+                Arrival::Missing,
+                Arrival::Missing,
+                Arrival::NotDue
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_given_up_together_may_still_be_answered() {
+        let mut messages = Messages::new(1, 0);
+        (0..3).for_each(|_| drop(messages.issue(0)));
+        messages.answer(1, MS);
+        assert_eq!(messages.give_up_all(Instant::now()), 2);
+        assert_eq!(
+            (
+                messages.n_awaited(),
+                messages.n_settled(),
+                messages.n_unanswered()
+            ),
+            (0, 3, 2)
+        );
+        assert!(!messages.answer(2, MS));
+        assert_eq!(
+            (messages.give_up_all(Instant::now()), messages.n_unanswered()),
+            (0, 1)
+        );
     }
 }

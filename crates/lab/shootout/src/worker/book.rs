@@ -1,7 +1,12 @@
 //! The record of a worker while its clients send and listen. Pure: no I/O, and the time is an argument.
 
-use std::{collections::hash_map::Entry, sync::Arc, time::Instant};
+use std::{
+    collections::hash_map::Entry,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
+use plimsoll_cable::reply::Reply;
 use plimsoll_clients::cause::Cause;
 use plimsoll_load::histogram::Histogram;
 use plimsoll_websocket::Event as Frame;
@@ -9,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Event, Report, SendOrder};
 use crate::{
-    ledger::{BitSet, Ledger, SendTable},
+    ledger::{BitSet, Completion, Harvest, Ledger, SendTable, Standing},
     server_type::ServerType,
     wire::{Command, Inbound, Kind, Reader, Wire},
 };
@@ -26,14 +31,19 @@ pub(super) struct Book {
     in_flight: FxHashMap<u64, InFlight>,
     /// Whether the plain echo server of each slot has sent its welcome.
     greeted: Vec<bool>,
+    /// How late scheduled messages of the current step were sent.
+    lateness: Histogram,
     n_stray_answers: u64,
     n_altered: u64,
+    /// Whether the coordinator knows that the server speaks Action Cable, which its type does not.
+    is_cable_known: bool,
 }
 
 /// A message that awaits its answer.
 #[derive(Debug)]
 struct InFlight {
     slot: usize,
+    /// The scheduled time of a message that has one.
     sent_at: Instant,
     /// The message that must come back unchanged; only for plain echo servers.
     message: Option<Box<[u8]>>,
@@ -59,8 +69,10 @@ impl Book {
             table: None,
             in_flight: FxHashMap::default(),
             greeted: Vec::new(),
+            lateness: Histogram::small(),
             n_stray_answers: 0,
             n_altered: 0,
+            is_cable_known: false,
         }
     }
 
@@ -76,19 +88,24 @@ impl Book {
         }
         self.ledger.open_step(Arc::clone(&table), members);
         self.table = Some(table);
+        self.lateness = Histogram::small();
     }
 
-    /// A message goes out now.
+    /// A message goes out now. Its times count from `now`, or from its scheduled time.
     pub(super) fn send(&mut self, order: &SendOrder, now: Instant, message: &[u8]) {
+        let sent_at = order.due.unwrap_or(now);
+        if order.due.is_some() {
+            self.lateness.record(now.saturating_duration_since(sent_at));
+        }
         if let (Command::Broadcast, Some(table)) = (order.command, &self.table) {
-            table.mark_sent(order.id, order.floor, now);
+            table.mark_sent(order.id, order.floor, sent_at);
         }
         let message = (self.server_type == ServerType::Echo).then(|| message.into());
         self.in_flight.insert(
             order.id,
             InFlight {
                 slot: order.slot,
-                sent_at: now,
+                sent_at,
                 message,
             },
         );
@@ -109,6 +126,10 @@ impl Book {
             Inbound::Ours(Kind::Echo | Kind::BroadcastResult, id) => self.answer(slot, id, at, bytes),
             Inbound::Goodbye(reason) => Note::Farewell(Cause::of_disconnect(&reason)),
             Inbound::Foreign => {
+                if !self.is_cable_known && self.is_cable_welcome(frame) {
+                    self.is_cable_known = true;
+                    return Note::Tell(Event::SpeaksCable);
+                }
                 if !self.is_greeting(slot) {
                     self.ledger.count_foreign();
                 }
@@ -126,15 +147,26 @@ impl Book {
         events
     }
 
-    /// The latencies of deliveries since the last call, by the number of their step.
-    pub(super) fn collect(&mut self) -> impl Iterator<Item = (usize, Histogram)> {
+    /// The deliveries since the last call, by the number of their step.
+    pub(super) fn collect(&mut self) -> impl Iterator<Item = (usize, Harvest)> {
         self.ledger.collect()
+    }
+
+    /// The deliveries of the step numbered `step_idx`, of its broadcasts with ids below `end_id`.
+    pub(super) fn standing(&mut self, step_idx: usize, end_id: u64) -> Standing {
+        self.ledger.standing(step_idx, end_id)
+    }
+
+    /// The run waits no longer for deliveries of a step. Returns the broadcasts that were not complete.
+    pub(super) fn close_step(&mut self, step_idx: usize, at: Instant, at_least: Duration) -> Vec<Completion> {
+        self.ledger.close_step(step_idx, at, at_least)
     }
 
     /// The account as it stands.
     pub(super) fn report(&mut self, step_idx: usize) -> Report {
         Report {
             tally: self.ledger.tally(step_idx).unwrap_or_default(),
+            lateness: self.lateness.clone(),
             n_foreign: self.ledger.n_foreign(),
             n_stray_answers: self.n_stray_answers,
             n_altered: self.n_altered,
@@ -162,6 +194,12 @@ impl Book {
     fn stray(&mut self) -> Note {
         self.n_stray_answers += 1;
         Note::Nothing
+    }
+
+    /// Whether the frame is Action Cable's welcome, and the server was expected to speak another language.
+    fn is_cable_welcome(&self, frame: &Frame<'_>) -> bool {
+        let is_welcome = |text: &str| matches!(Reply::parse(text), Ok(Reply::Welcome { .. }));
+        !self.server_type.is_cable() && matches!(frame, Frame::Text(text) if is_welcome(text))
     }
 
     /// Plain echo servers may say one thing of their own to each client, such as "Welcome to simple echo server".

@@ -49,6 +49,25 @@ pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
     seconds.ok_or_else(|| format!("{text:?} is not a number of seconds; expected something like 2 or 0.5"))
 }
 
+/// The longest time. Reason: longer times serve no measurement, and the clock's arithmetic stays far from its limits.
+const MAX_SPAN: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// Reads a Go duration of at most a year.
+pub(super) fn span(text: &str) -> Result<Duration, String> {
+    match parse_go_duration(text)? {
+        span if span <= MAX_SPAN => Ok(span),
+        _ => Err("it is longer than a year (8760h)".to_owned()),
+    }
+}
+
+/// Reads seconds, at most a year of them.
+pub(super) fn wait_seconds(text: &str) -> Result<Duration, String> {
+    match parse_seconds(text)? {
+        span if span <= MAX_SPAN => Ok(span),
+        _ => Err("it is longer than a year (31536000)".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

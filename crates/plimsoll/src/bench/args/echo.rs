@@ -7,7 +7,7 @@ use clap::Args;
 use super::{
     ClientArgs,
     counts::{at_least_one, padding},
-    delay::{parse_go_duration, parse_seconds},
+    delay::{parse_go_duration, wait_seconds},
 };
 
 /// The examples under the help text.
@@ -47,6 +47,6 @@ pub(crate) struct EchoArgs {
     #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = padding)]
     pub(crate) payload_padding: usize,
     /// Time limit for an echo
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = parse_seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = wait_seconds)]
     pub(crate) answer_timeout: Duration,
 }

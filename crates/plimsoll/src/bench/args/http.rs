@@ -11,7 +11,7 @@ use plimsoll_shootout::http::{Measure, Rate, Threshold};
 use self::unsupported::AbOnly;
 use super::{
     counts::at_least_one,
-    delay::{parse_go_duration, parse_seconds},
+    delay::{span, wait_seconds as seconds},
 };
 
 /// The examples under the help text.
@@ -123,23 +123,6 @@ pub(crate) struct HttpArgs {
     pub(crate) filename: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) ab_only: AbOnly,
-}
-
-/// The longest run. Reason: longer times serve no measurement, and the clock's arithmetic stays far from its limits.
-const MAX_SPAN: Duration = Duration::from_secs(365 * 24 * 3600);
-
-fn span(text: &str) -> Result<Duration, String> {
-    match parse_go_duration(text)? {
-        span if span <= MAX_SPAN => Ok(span),
-        _ => Err("it is longer than a year (8760h)".to_owned()),
-    }
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    match parse_seconds(text)? {
-        span if span <= MAX_SPAN => Ok(span),
-        _ => Err("it is longer than a year (31536000)".to_owned()),
-    }
 }
 
 fn whole(text: &str) -> Result<u64, String> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
-use plimsoll_shootout::{Connect, Exchange};
+use plimsoll_shootout::{Connect, Exchange, Model};
 
 use super::*;
 use crate::bench::{Command as Whole, options::UsageError};
@@ -41,20 +41,66 @@ fn connect(arguments: &str) -> Result<Connect, UsageError> {
     }
 }
 
+/// Messages of each step, and messages in flight, of a closed loop.
+fn closed(options: &Exchange) -> (usize, usize) {
+    match options.model {
+        Model::Closed { n_samples, width } => (n_samples, width),
+        Model::Open(_) => panic!("{:?}", options.model),
+    }
+}
+
+#[test]
+fn a_rate_and_a_duration_are_an_open_model() {
+    let options = exchange("broadcast ws://h/ --rate 30/m --duration 1m30s --drain-timeout 7.5").unwrap();
+    let Model::Open(schedule) = &options.model else {
+        panic!("{:?}", options.model);
+    };
+    assert_eq!(
+        (schedule.rate().to_string(), schedule.duration().as_secs()),
+        ("0.5/s".to_owned(), 90)
+    );
+    assert_eq!(options.model.n_messages(), 45);
+    assert_eq!(options.waits.drain, Duration::from_millis(7_500));
+    for (arguments, expected) in [
+        ("--rate 5", "--duration"),
+        ("--duration 5s", "--rate"),
+        ("--rate 5 --duration 5s --concurrent 4", "--concurrent"),
+        ("--rate 5 --duration 5s --sample-size 4", "--sample-size"),
+        ("--rate 0 --duration 5s", "is not a rate"),
+        ("--rate 5 --duration 9000h", "longer than a year"),
+    ] {
+        let error = parse(&format!("broadcast ws://h/ {arguments}"))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(expected), "{arguments}: {error}");
+    }
+    let error = exchange("broadcast ws://h/ --rate 5 --duration 0s")
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("--rate 5/s for --duration 0 s"), "{error}");
+    let error = exchange("broadcast ws://h/ --rate 5 --duration 5s --command-delay 1").unwrap_err();
+    assert!(
+        error.to_string().contains("--command-delay does not fit --rate"),
+        "{error}"
+    );
+}
+
 #[test]
 fn each_workload_has_its_documented_defaults() {
     let broadcast = exchange("broadcast ws://h/").unwrap();
     let steps = broadcast.steps;
-    assert_eq!(
-        (broadcast.n_samples, broadcast.width, steps.connect_width),
-        (20, 4, 100)
-    );
+    assert_eq!((closed(&broadcast), steps.connect_width), ((20, 4), 100));
     assert_eq!((steps.n_first, steps.n_more, steps.n_steps), (5000, 5000, None));
     assert_eq!(
         (broadcast.limit_percentile, broadcast.limit_rtt.as_millis()),
         (95, 500)
     );
-    assert_eq!((broadcast.wait.as_secs(), broadcast.n_padding_bytes), (2, 0));
+    let waits = broadcast.waits;
+    assert_eq!(
+        [waits.quiet, waits.drain, waits.answer].map(|it| it.as_secs()),
+        [15, 300, 60]
+    );
+    assert_eq!(broadcast.n_padding_bytes, 0);
     let common = &broadcast.common;
     assert_eq!(
         (common.origin.as_str(), &common.sub_protocol),
@@ -63,12 +109,9 @@ fn each_workload_has_its_documented_defaults() {
     assert_eq!(common.channel, r#"{"channel":"BenchmarkChannel"}"#);
 
     let echo = exchange("echo ws://h/").unwrap();
-    assert_eq!(
-        (echo.n_samples, echo.width, echo.steps.connect_width),
-        (10_000, 50, 100)
-    );
+    assert_eq!((closed(&echo), echo.steps.connect_width), ((10_000, 50), 100));
     // Echoes that are in flight when the bench is interrupted are not lost.
-    assert_eq!(echo.wait.as_secs(), 2);
+    assert_eq!(echo.waits.quiet.as_secs(), 2);
 
     let steps = connect("connect ws://h/").unwrap().steps;
     assert_eq!(
@@ -84,10 +127,7 @@ fn the_published_command_lines_are_understood() {
          --payload-padding 200 --total-steps 10 --origin http://0.0.0.0 --server-type=actioncable",
     );
     let options = options.unwrap();
-    assert_eq!(
-        (options.width, options.n_samples, options.n_padding_bytes),
-        (8, 100, 200)
-    );
+    assert_eq!((closed(&options), options.n_padding_bytes), ((100, 8), 200));
     assert_eq!(
         (options.steps.n_clients(), options.steps.n_added(9)),
         (Some(10_000), 1000)
@@ -108,12 +148,8 @@ fn short_flags_lists_and_fractions() {
     );
     let options = options.unwrap();
     assert_eq!(
-        (
-            options.width,
-            options.n_samples,
-            options.common.local_addresses.len()
-        ),
-        (3, 7, 3)
+        (closed(&options), options.common.local_addresses.len()),
+        ((7, 3), 3)
     );
     let pacing = options.common.pacing;
     assert_eq!(

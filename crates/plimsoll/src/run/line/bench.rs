@@ -16,13 +16,13 @@ use crate::{
 const EXAMPLES: &str = "\
 Examples:
   plimsoll line bench broadcast ws://127.0.0.1:8080/cable --server-type actioncable \\
-      --sample-size 100 --slo 'rtt p(95)<500' --slo lost==0 --start 1000 --watch :8080
+      --sample-size 100 --slo 'listener_delivery p(95)<500' --slo lost==0 --start 1000 --watch :8080
   plimsoll line bench connect ws://127.0.0.1:8080/cable --server-type actioncable-connect \\
       --slo 'connect p(95)<1000' --slo errors==0
   plimsoll line bench echo ws://127.0.0.1:9001/ws --server-type echo --slo 'rtt p(99)<50'
 
-Objectives may be about rtt (a send until its sender's answer), delivery (a broadcast until its last
-listener), connect, lost and errors. Exit codes are those of plimsoll line.";
+Objectives may be about listener_delivery (a broadcast until each listener has it), delivery (until the
+last listener has it), rtt (a send until its sender's answer), connect, lost and errors. Exit codes are those of plimsoll line.";
 
 /// Find the largest number of clients at which a server meets its objectives.
 #[derive(Debug, Parser)]

@@ -15,14 +15,21 @@ pub(super) struct Goals {
 
 /// The metrics of the default objectives: the times that users wait for. The limit is websocket-bench's
 /// `--limit-rtt`.
-const LATENCIES: [&str; 6] = [
-    "rtt",
+const LATENCIES: [&str; 7] = [
+    LISTENER_DELIVERY,
+    RTT,
     "cable_rtt",
     "http_req_duration",
     "http_response_time",
     "ws_response_time",
     "ws_connecting",
 ];
+
+/// The time from a broadcast to each listener.
+const LISTENER_DELIVERY: &str = "listener_delivery";
+
+/// The time from a message to its sender's answer.
+const RTT: &str = "rtt";
 
 impl Goals {
     /// Parses the objectives of the command line. `registry` has the metrics of the test, `thresholds` its own rules by
@@ -65,14 +72,40 @@ impl Goals {
 
 /// The default objectives, for metrics that exist.
 fn usual(registry: &Registry) -> Vec<Objective> {
-    // Where messages are timed, connecting is not what users wait for.
-    let connect = registry.find("rtt").is_none().then_some("connect");
+    // Where messages are timed, connecting is not what users wait for. Where deliveries are timed, users do not wait for
+    // the acknowledgement.
+    let connect = registry.find(RTT).is_none().then_some("connect");
+    let has_deliveries = registry.find(LISTENER_DELIVERY).is_some();
     let texts = LATENCIES
         .into_iter()
+        .filter(|name| !(has_deliveries && *name == RTT))
         .chain(connect)
         .map(|name| format!("{name} p(95)<500"))
         .chain(["http_req_failed rate<0.01", "checks rate>0.99"].map(str::to_owned))
         .chain([LOST, ERRORS].map(|name| format!("{name}==0")));
     let objectives = texts.filter_map(|text| Objective::parse(&text, registry).ok());
     objectives.map(Objective::lenient).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_objectives_are_about_what_users_wait_for() {
+        let check = |trends: &[&str], expected: &[&str]| {
+            let mut registry = Registry::new();
+            for trend in trends {
+                registry.trend(trend).unwrap();
+            }
+            let found: Vec<_> = usual(&registry).iter().map(|it| it.text().to_owned()).collect();
+            assert_eq!(found, expected, "{trends:?}");
+        };
+        check(
+            &["rtt", "listener_delivery", "delivery", "connect"],
+            &["listener_delivery p(95)<500"],
+        );
+        check(&["rtt", "connect"], &["rtt p(95)<500"]);
+        check(&["connect"], &["connect p(95)<500"]);
+    }
 }

@@ -42,6 +42,7 @@ impl HttpOutcome {
             steps: Vec::new(),
             timeline: chronicle.timeline.clone(),
             losses: None,
+            in_flight: Vec::new(),
             targets: self.targets.clone(),
             generator: Generator::new(self.period.evidence(), &self.health, chronicle.generator.clone()),
         })

@@ -23,7 +23,7 @@ fn a_broadcast_run() {
               "messages": [
                 "Missing received broadcasts: expected 100000, got 99993",
                 "Extra received broadcasts: expected 100000, got 99996",
-                "deliveries after the end of their step: 1 (its lines above call them lost, the totals do not)"
+                "deliveries after the end of their step: 1 (the lines of their step call them lost, the totals do not; their times are not measured)"
               ],
               "steps": [
                 {
@@ -34,6 +34,10 @@ fn a_broadcast_run() {
                   "min-rtt": 0,
                   "median-rtt": 30,
                   "max-rtt": 1382,
+                  "per-delivery": 95,
+                  "min-delivery": 1,
+                  "median-delivery": 48,
+                  "max-delivery": 101,
                   "plimsoll": {
                     "connect": {
                       "seconds": 0.4,
@@ -162,6 +166,11 @@ fn a_broadcast_run() {
                       "p99_9": 66623,
                       "max": 66666
                     },
+                    "lower_bounds_from_us": 64000,
+                    "in_flight": {
+                      "max": 4,
+                      "mean": 3.875
+                    },
                     "generator": {
                       "saturated": true,
                       "reasons": [
@@ -193,6 +202,11 @@ fn a_broadcast_run() {
                 "n_foreign": 0,
                 "n_stray_answers": 0,
                 "n_altered": 0,
+                "load": {
+                  "model": "closed",
+                  "concurrent": 4,
+                  "sample_size": 100
+                },
                 "targets": []
               }
             }
@@ -310,6 +324,7 @@ fn a_connect_run() {
                 "n_foreign": 0,
                 "n_stray_answers": 0,
                 "n_altered": 0,
+                "load": null,
                 "targets": []
               }
             }

@@ -28,6 +28,7 @@ fn order(slot: usize, id: u64) -> SendOrder {
         command: Command::Echo,
         id,
         floor: 0,
+        due: None,
     }
 }
 
@@ -60,6 +61,48 @@ fn an_answer_counts_once_and_only_for_its_sender() {
         "repeated"
     );
     assert_eq!(oddities(&mut book), [0, 2, 0]);
+}
+
+#[test]
+fn the_times_of_a_scheduled_message_count_from_its_schedule() {
+    let due = Instant::now();
+    let (sent_at, at) = (due + Duration::from_millis(3), due + Duration::from_millis(8));
+    let mut book = book(ServerType::Json);
+    let table = Arc::new(SendTable::new(due, 1, 1));
+    book.open_step(Arc::clone(&table), [true].into_iter());
+    let scheduled = SendOrder {
+        command: Command::Broadcast,
+        due: Some(due),
+        ..order(0, 1)
+    };
+    book.send(&scheduled, sent_at, b"");
+    assert_eq!(table.sent(1).map(|sent| sent.at), Some(due));
+    match book.note(0, at, &Frame::Text(&echo(1))) {
+        Note::Tell(Event::Answered { id: 1, latency }) => assert_eq!(latency, at - due),
+        note => panic!("{note:?}"),
+    }
+    let lateness = book.report(0).lateness;
+    assert_eq!((lateness.count(), lateness.max()), (1, sent_at - due));
+}
+
+#[test]
+fn a_welcome_of_action_cable_is_told_once() {
+    let welcome = Frame::Text(r#"{"type":"welcome","sid":"x"}"#);
+    for (server_type, is_told) in [
+        (ServerType::Json, true),
+        (ServerType::Echo, true),
+        (ServerType::ActionCable, false),
+    ] {
+        let mut book = book(server_type);
+        let note = book.note(0, Instant::now(), &welcome);
+        assert_eq!(
+            matches!(note, Note::Tell(Event::SpeaksCable)),
+            is_told,
+            "{server_type}"
+        );
+        let note = book.note(1, Instant::now(), &welcome);
+        assert!(matches!(note, Note::Nothing), "{server_type}");
+    }
 }
 
 #[test]

@@ -33,6 +33,8 @@ pub(in crate::run::line) struct BenchTest {
 struct Metrics {
     /// The time from a send to the sender's answer, for `broadcast` and `echo`.
     rtt: Option<TrendId>,
+    /// The time from a broadcast to its arrival at each listener, for `broadcast`.
+    listener_delivery: Option<TrendId>,
     /// The time from a broadcast to its arrival at the last listener, for `broadcast`.
     delivery: Option<TrendId>,
     /// The time from the TCP connect until the client was ready.
@@ -48,6 +50,10 @@ impl BenchTest {
         let mut registry = Registry::new();
         let metrics = Metrics {
             rtt: trials.has_messages().then(|| registry.trend("rtt")).transpose()?,
+            listener_delivery: trials
+                .is_broadcast()
+                .then(|| registry.trend(LISTENER_DELIVERY))
+                .transpose()?,
             delivery: trials
                 .is_broadcast()
                 .then(|| registry.trend("delivery"))
@@ -129,6 +135,9 @@ impl BenchTest {
                 durations.iter().for_each(|&it| metrics.record(trend, it));
             }
         }
+        if let Some(trend) = self.metrics.listener_delivery {
+            metrics.record_all(trend, &trial.listeners);
+        }
         let failures: Vec<_> = trial
             .failures
             .iter()
@@ -171,6 +180,9 @@ impl BenchTest {
         used.into_iter().collect()
     }
 }
+
+/// The metric of deliveries to listeners.
+const LISTENER_DELIVERY: &str = "listener_delivery";
 
 /// Between two drawings of how a step goes.
 const REDRAW: Duration = Duration::from_millis(200);

@@ -1,17 +1,19 @@
-//! The number of requests that start per second, as an exact fraction.
+//! The number of requests or messages that start per second, as an exact fraction.
 //!
 //! The load engine's [`Arrivals`](plimsoll_load::executor::Arrivals) cannot take its place. They end, because their
-//! integers cover a limited time: 119 days at 99,999 per second, nine hours at 9,999,999.999. A run here may last a year,
+//! integers cover a limited time: 119 days at 99,999 per second, nine hours at 9,999,999.999. A run of `bench http` may last a year,
 //! and with a number of requests it lasts as long as that takes. They also find a start by bisection, because a rate may
 //! change; here one division does, which every request pays.
 
 use std::{fmt, str::FromStr, time::Duration};
 
+use plimsoll_load::executor::{Arrivals, ArrivalsError};
+
 /// Starts per time. All arithmetic is on integers, so that start number `n` is exact to the nanosecond however large `n`
 /// is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// Thousandths of a request …
+    /// Thousandths of a start …
     n_thousandths: u64,
     /// … in this time.
     unit: Duration,
@@ -35,7 +37,15 @@ impl Rate {
         u64::try_from(n).unwrap_or(u64::MAX)
     }
 
-    /// Requests per second.
+    /// The starts during `duration` as arrivals of the engine: the first one at once.
+    ///
+    /// # Errors
+    /// Nothing would start, or the numbers are far too large.
+    pub(crate) fn arrivals(self, duration: Duration) -> Result<Arrivals, ArrivalsError> {
+        Arrivals::constant(self.n_thousandths, self.unit * 1000, duration)
+    }
+
+    /// Starts per second.
     pub(crate) fn per_second(self) -> f64 {
         self.n_thousandths as f64 / 1000.0 / self.unit.as_secs_f64()
     }
@@ -53,7 +63,7 @@ impl FromStr for Rate {
     fn from_str(text: &str) -> Result<Self, String> {
         let error = || {
             format!(
-                "{text:?} is not a rate; expected requests per second such as 500 or 0.5, or with a unit such as \
+                "{text:?} is not a rate; expected a number per second such as 500 or 0.5, or with a unit such as \
                  30/m, up to {MAX_PER_SECOND} per second"
             )
         };
