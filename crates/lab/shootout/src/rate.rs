@@ -42,7 +42,11 @@ impl Rate {
     /// # Errors
     /// Nothing would start, or the numbers are far too large.
     pub(crate) fn arrivals(self, duration: Duration) -> Result<Arrivals, ArrivalsError> {
-        Arrivals::constant(self.n_thousandths, self.unit * 1000, duration)
+        // In the smallest numbers, because the arithmetic of arrivals has a bound.
+        match self.n_thousandths % 1000 {
+            0 => Arrivals::constant(self.n_thousandths / 1000, self.unit, duration),
+            _ => Arrivals::constant(self.n_thousandths, self.unit * 1000, duration),
+        }
     }
 
     /// Starts per second.
@@ -109,6 +113,27 @@ mod tests {
         ] {
             assert!(bad.parse::<Rate>().is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn arrivals_are_those_of_the_rate() {
+        for text in ["5/s", "0.5", "30/m", "1.25", "7/h"] {
+            let rate: Rate = text.parse().unwrap();
+            let arrivals = rate.arrivals(Duration::from_secs(3600)).unwrap();
+            assert_eq!(
+                arrivals.n_total(),
+                rate.n_before(Duration::from_secs(3600)),
+                "{text}"
+            );
+            for n in [0, 1, 3, 6] {
+                let start = arrivals.start(n).unwrap();
+                // Rounded up to the nanosecond, and down.
+                assert!(start - rate.offset(n) <= Duration::from_nanos(1), "{text} {n}");
+            }
+        }
+        let rate: Rate = "1000000/s".parse().unwrap();
+        assert!(rate.arrivals(Duration::from_secs(360_000)).is_ok());
+        assert!(rate.arrivals(Duration::ZERO).is_err());
     }
 
     proptest! {
