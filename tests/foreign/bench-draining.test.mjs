@@ -160,7 +160,8 @@ describe("servers with planted behaviour", { concurrency: true }, () => {
       assert.equal(code, 3, stderr);
       const [first, second] = report.steps.map(({ plimsoll }) => plimsoll);
       assert.equal(first.n_dropped, N_CLIENTS);
-      assert.equal(first.n_deliveries, 4 * N_CLIENTS);
+      // A connection that is torn down may take what it has not delivered with it.
+      assert.ok(first.n_deliveries <= 4 * N_CLIENTS && first.n_lost >= N_CLIENTS, JSON.stringify(first));
       assert.equal(first.n_deliveries + first.n_lost, first.n_deliveries_expected);
       assert.deepEqual([second.n_deliveries, second.n_lost], [N_CLIENTS * N_BROADCASTS, 0]);
       assertLength(report, 2, sending);
@@ -250,7 +251,7 @@ describe("before and around a bench", () => {
 
   test("more messages than fit into memory are refused before the first one", async (t) => {
     const { peer } = await planted(t, (_, send) => send());
-    for (const model of [["--sample-size", "1000000000000"], ["--rate", "1000000/s", "--duration", "1000h"]]) {
+    for (const model of [["--sample-size", "1000000000000"], ["--rate", "1000000/s", "--duration", "100h"]]) {
       const { code, stderr } = await plimsoll("bench", "broadcast", peer.url, "--step-size", "2", "--total-steps", "1", ...model);
       assert.equal(code, 104, stderr);
       assert.match(stderr, /the exact account of \d+ messages needs up to [\d.]+ GB of memory, and .* are available; send fewer messages/);
