@@ -61,11 +61,9 @@ impl MemoryFlags {
                 tracing::warn!("{need}; the system may end this process");
                 Ok(())
             }
-            Err(need) => Err(TestFailure::InvalidOptions
-                .because(format!(
-                    "{need}; send fewer messages, use a machine with more memory, or start anyway with --no-memory-check"
-                ))
-                .into()),
+            Err(need) => Err(TestFailure::InvalidOptions.because(format!(
+                "{need}; send fewer messages, use a machine with more memory, or start anyway with --no-memory-check"
+            ))),
         }
     }
 }

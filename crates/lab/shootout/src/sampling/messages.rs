@@ -327,7 +327,9 @@ mod tests {
     #[test]
     fn what_is_given_up_together_may_still_be_answered() {
         let mut messages = Messages::new(1, 0);
-        (0..3).for_each(|_| drop(messages.issue(0)));
+        for _ in 0..3 {
+            messages.issue(0);
+        }
         messages.answer(1, MS);
         assert_eq!(messages.give_up_all(Instant::now()), 2);
         assert_eq!(
