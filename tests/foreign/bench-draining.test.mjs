@@ -3,8 +3,9 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { plimsoll, plimsollJson } from "./support/plimsoll.mjs";
+import { plimsoll, plimsollIn, plimsollJson } from "./support/plimsoll.mjs";
 import { PeerServer } from "./support/peer-server.mjs";
+import { folderOf } from "./support/scripts.mjs";
 
 const N_CLIENTS = 5;
 const N_BROADCASTS = 8;
@@ -53,7 +54,10 @@ function counts(report) {
 const EXPECTED = (N_CLIENTS + 2 * N_CLIENTS) * N_BROADCASTS;
 const exactly = (more) => ({ n_deliveries_expected: EXPECTED, n_lost: 0, n_late: 0, n_duplicated: 0, n_out_of_order: 0, ...more });
 
-/** The bench's times of listeners are the server's, within 2 % and a millisecond of network. */
+/** How much later than the server's own clock says a client may be, beside 2 %: two processes and the network. */
+const SLACK_MS = 5;
+
+/** The bench's times of listeners are the server's. */
 function assertLatencies(report, noted, n = N_BROADCASTS) {
   report.steps.forEach(({ plimsoll: { listener_us, last_delivery_us } }, at) => {
     const planted = [...noted.latencies.values()]
@@ -64,10 +68,10 @@ function assertLatencies(report, noted, n = N_BROADCASTS) {
     assert.equal(listener_us.count, planted.length);
     for (const [name, expected] of [["min", planted[0]], ["p50", rank(0.5)], ["p95", rank(0.95)], ["max", planted.at(-1)]]) {
       const found = listener_us[name] / 1000;
-      assert.ok(Math.abs(found - expected) <= expected * 0.02 + 1, `step ${at + 1}, ${name}: ${found} ms, planted ${expected} ms`);
+      assert.ok(Math.abs(found - expected) <= expected * 0.02 + SLACK_MS, `step ${at + 1}, ${name}: ${found} ms, planted ${expected} ms`);
     }
     const found = last_delivery_us.max / 1000;
-    assert.ok(Math.abs(found - planted.at(-1)) <= planted.at(-1) * 0.02 + 1, `last delivery: ${found} ms`);
+    assert.ok(Math.abs(found - planted.at(-1)) <= planted.at(-1) * 0.02 + SLACK_MS, `last delivery: ${found} ms`);
   });
 }
 
@@ -79,25 +83,33 @@ function assertLength(report, quiet, sending) {
   }
 }
 
-describe("servers with planted behaviour", { concurrency: true }, () => {
-  for (const [model, sending] of [["closed", 0], ["open", (N_BROADCASTS * 50) / 1000]]) {
-    for (const seconds of [0.1, 3, 10]) {
-      test(`${model}: acknowledges ${seconds} s before it delivers`, async (t) => {
-        const { peer, noted } = await planted(t, (_, send) => later(seconds * 1000, send));
-        const { code, report, stderr } = await broadcast(peer, model, N_BROADCASTS);
-        assert.equal(code, 0, stderr);
-        assert.deepEqual(counts(report), exactly());
-        assertLatencies(report, noted);
-        assertLength(report, 15, sending);
-        for (const step of report.steps) {
-          assert.ok(step["median-delivery"] >= seconds * 1000, step["median-delivery"]);
-          assert.ok(step["max-rtt"] < 90, "the sender knows nothing of that");
-          const { max, mean } = step.plimsoll.in_flight;
-          if (model === "closed") assert.equal(max, N_BROADCASTS, "twice as many as the window says and more");
-          assert.ok(mean > 0 && mean <= max, `${mean} of ${max}`);
-        }
-      });
+/** The models, with the seconds in which each step sends. */
+const SENDING = [["closed", 0], ["open", (N_BROADCASTS * 50) / 1000]];
+
+/** The server acknowledges at once and delivers after so many seconds. */
+function acknowledgesEarly(model, sending, seconds) {
+  test(`${model}: acknowledges ${seconds} s before it delivers`, async (t) => {
+    const { peer, noted } = await planted(t, (_, send) => later(seconds * 1000, send));
+    const { code, report, stderr } = await broadcast(peer, model, N_BROADCASTS);
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(counts(report), exactly());
+    assertLatencies(report, noted);
+    assertLength(report, 15, sending);
+    for (const step of report.steps) {
+      // A timer of Node.js may fire a millisecond early.
+      assert.ok(step["median-delivery"] >= seconds * 1000 - 1, step["median-delivery"]);
+      assert.ok(step["max-rtt"] < 90, "the sender knows nothing of that");
+      const { max, mean } = step.plimsoll.in_flight;
+      if (model === "closed") assert.equal(max, N_BROADCASTS, "twice as many as the window says and more");
+      assert.ok(mean > 0 && mean <= max, `${mean} of ${max}`);
     }
+  });
+}
+
+// One at a time: other processes would be seen in latencies of a tenth of a second.
+describe("small latencies", { concurrency: 1 }, () => {
+  for (const [model, sending] of SENDING) {
+    acknowledgesEarly(model, sending, 0.1);
 
     test(`${model}: drips`, async (t) => {
       const { peer, noted } = await planted(t, ({ n_client }, send) => later(n_client * 300, send));
@@ -106,6 +118,12 @@ describe("servers with planted behaviour", { concurrency: true }, () => {
       assert.deepEqual(counts(report), exactly());
       assertLatencies(report, noted);
     });
+  }
+});
+
+describe("servers with planted behaviour", { concurrency: true }, () => {
+  for (const [model, sending] of SENDING) {
+    for (const seconds of [3, 10]) acknowledgesEarly(model, sending, seconds);
 
     test(`${model}: never delivers`, async (t) => {
       const { peer } = await planted(t, () => {});
@@ -192,9 +210,10 @@ describe("the open model", () => {
     });
     const { code, report, stderr } = await broadcast(peer, "open", 40);
     assert.equal(code, 0, stderr);
-    assertLatencies(report, noted, 40);
+    const longest = Math.max(...[...noted.latencies.values()].map(({ ms }) => ms));
     const { listener_us, in_flight, send_lateness_us } = report.steps[0].plimsoll;
     // Half of the broadcasts of two seconds waited for half a second on average.
+    assert.ok(Math.abs(listener_us.max / 1000 - longest) <= longest * 0.02 + SLACK_MS, `${listener_us.max} µs, planted ${longest} ms`);
     assert.ok(listener_us.p90 >= 700_000 && in_flight.max >= 19, JSON.stringify({ listener_us, in_flight }));
     assert.equal(send_lateness_us.count, 40);
     assert.deepEqual(report.plimsoll.load, { model: "open", rate_per_second: 20, seconds: 2 });
@@ -238,7 +257,7 @@ describe("before and around a bench", () => {
   });
 
   test("a target that speaks Action Cable is recognised by its welcome", async (t) => {
-    const peer = await PeerServer.start(t, "actioncable");
+    const peer = await PeerServer.start(t, "json", { greeting: '{"type":"welcome","sid":"1"}' });
     for (const workload of ["broadcast", "echo"]) {
       const { code, stdout, stderr } = await plimsoll("bench", workload, peer.url, "--step-size", "2", "--total-steps", "1");
       assert.deepEqual([code, stdout], [1, ""]);
@@ -247,6 +266,27 @@ describe("before and around a bench", () => {
     const connect = await plimsoll("bench", "connect", peer.url, "--step-size", "2", "--total-steps", "2");
     assert.equal(connect.code, 0, connect.stderr);
     assert.match(connect.stderr, /the target speaks Action Cable.*--server-type actioncable-connect/);
+  });
+
+  test("runs with different numbers of broadcasts in flight are not ranked, except in the open model", async (t) => {
+    const folder = folderOf(t, {});
+    // One delivers before it acknowledges, the other long after that.
+    const { peer: honest } = await planted(t, (_, send) => send());
+    const { peer: early } = await planted(t, (_, send) => later(200, send));
+    const compare = async (model) => {
+      for (const [name, peer] of [["honest", honest], ["early", early]]) {
+        const flags = [...SIZES, ...MODELS[model](N_BROADCASTS), "--no-save", "--report", `${name}.json`];
+        const run = await plimsollIn({ cwd: folder }, "bench", "broadcast", peer.url, ...flags);
+        assert.equal(run.code, 0, run.stderr);
+      }
+      const { stdout } = await plimsollIn({ cwd: folder }, "report", "honest.json", "early.json", "--format", "json");
+      const [{ obstacles }] = JSON.parse(stdout);
+      return obstacles.filter((obstacle) => obstacle.includes("in flight"));
+    };
+    const [obstacle, ...more] = await compare("closed");
+    assert.match(obstacle, /had \d+\.\d broadcasts in flight on average with 5 clients, .* compare them with --rate$/);
+    assert.deepEqual(more, []);
+    assert.deepEqual(await compare("open"), []);
   });
 
   test("more messages than fit into memory are refused before the first one", async (t) => {

@@ -12,6 +12,7 @@ mod conditions;
 mod estimate;
 mod exact;
 mod figure;
+mod in_flight;
 mod judgement;
 mod markdown;
 mod measurement;

@@ -2,7 +2,7 @@
 
 use plimsoll_load::generator::NO_IDLE_SHARE;
 
-use super::figure::Company;
+use super::{figure::Company, in_flight};
 use crate::{
     Summary,
     summary::{End, Environment},
@@ -29,6 +29,7 @@ pub(super) fn obstacles(baseline: &[&Summary], candidate: &[&Summary]) -> Vec<St
                 plans(first, run)
             ));
         }
+        obstacles.extend(in_flight::obstacle(first, run));
         if let Some(difference) = machine(&first.environment, &run.environment) {
             obstacles.push(format!(
                 "{id} ran on a different machine from {}: {difference}",
