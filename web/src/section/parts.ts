@@ -41,11 +41,8 @@ function planned(scenarios: Scenario[]): HTMLElement | null {
 }
 
 function byScenario(parts: Part[]): HTMLElement | null {
-    return figures(
-        "By scenario",
-        "scenario",
-        parts.map((part) => [part.name, part] as const),
-    );
+    const named = parts.map((part) => [part.name, part] as const);
+    return figures("By scenario", "scenario", named, ["iteration_duration", ...OF_STEPS]);
 }
 
 function byGroup(parts: Part[]): HTMLElement | null {
@@ -54,17 +51,22 @@ function byGroup(parts: Part[]): HTMLElement | null {
             const name = path === "" ? part.name : `${path} › ${part.name}`;
             return [[name, part] as const, ...flat(part.groups, name)];
         });
-    return figures("By group", "group", flat(parts, ""));
+    return figures("By group", "group", flat(parts, ""), ["group_duration"]);
 }
 
-function figures(caption: string, what: string, parts: (readonly [string, Part])[]): HTMLElement | null {
+/** A row for each part. All rows show the same metric: the first of `candidates` that any part has. */
+function figures(
+    caption: string,
+    what: string,
+    parts: (readonly [string, Part])[],
+    candidates: readonly string[],
+): HTMLElement | null {
     if (parts.length === 0) return null;
+    const has = ([, part]: readonly [string, Part], metric: string) => trendOf(part, metric) !== null;
+    const metric = candidates.find((candidate) => parts.some((part) => has(part, candidate))) ?? candidates[0] ?? "";
     const rows = parts.map(([name, part]) => {
-        const duration = LATENCIES.map((metric) => part.metrics[metric]).find(
-            (metric) => metric?.type === "trend" && metric.values.count > 0,
-        );
         const iterations = part.metrics["iterations"];
-        const of = duration?.type === "trend" ? duration.values : null;
+        const of = trendOf(part, metric);
         return [
             name,
             iterations?.type === "counter"
@@ -80,7 +82,7 @@ function figures(caption: string, what: string, parts: (readonly [string, Part])
         ];
     });
     return table(
-        caption,
+        `${caption}: ${metric.replaceAll("_", " ")}`,
         [
             { label: what },
             { label: "times", numeric: true },
@@ -94,8 +96,13 @@ function figures(caption: string, what: string, parts: (readonly [string, Part])
     );
 }
 
-/** How long a part of a run took, by what it is: groups, scenarios, steps of benches. */
-const LATENCIES = ["group_duration", "iteration_duration", "listener_delivery", "rtt", "connect"];
+/** What the steps of a bench measure, the most important first. */
+const OF_STEPS = ["listener_delivery", "rtt", "connect"] as const;
+
+function trendOf(part: Part, name: string) {
+    const metric = part.metrics[name];
+    return metric?.type === "trend" && metric.values.count > 0 ? metric.values : null;
+}
 
 function checksOf(checks: Check[]): string | HTMLElement {
     const held = checkShare(checks);

@@ -2,7 +2,10 @@
 
 use std::{collections::HashMap, fmt};
 
-use super::{CheckName, Place, Selector};
+use super::{
+    CheckName, Place, Selector,
+    place::{Admission, LeftOut},
+};
 
 /// How samples of a metric are combined (k6's metric types).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -118,6 +121,8 @@ pub struct Registry {
     parts: [Vec<Vec<Part>>; N_KINDS],
     checks: Vec<CheckName>,
     is_broken_down: bool,
+    /// The places that have metrics of their own.
+    places: Admission,
 }
 
 /// A sub-metric in its parent's list.
@@ -225,6 +230,16 @@ impl Registry {
     /// Whether sets keep the metrics of each place.
     pub(super) fn is_broken_down(&self) -> bool {
         self.is_broken_down
+    }
+
+    /// The place whose metrics get the samples of `place`; see [`Admission::admit`].
+    pub(super) fn admit(&self, place: &Place) -> Option<Place> {
+        self.places.admit(place)
+    }
+
+    /// The parts of the run so far that have no metrics of their own, because there are too many.
+    pub fn left_out(&self) -> LeftOut {
+        self.places.left_out()
     }
 
     /// The metric of this name, if it exists.

@@ -103,6 +103,19 @@ impl Section {
     }
 }
 
+/// Sentences about the scenarios and groups without figures of their own.
+pub(super) fn left_out(total: &MetricSet) -> impl Iterator<Item = String> + use<> {
+    let left_out = total.registry().left_out();
+    let sentence = |n: usize, what: &str, whole: &str| {
+        (n > 0).then(|| {
+            format!("{n} further {what} are not listed; their samples are in the figures of {whole}")
+        })
+    };
+    let scenarios = sentence(left_out.n_scenarios(), "scenarios", "the whole run only");
+    let groups = sentence(left_out.n_groups(), "groups", "their scenarios");
+    scenarios.into_iter().chain(groups)
+}
+
 /// The tree of the groups at these places. Places with equal groups are added up.
 fn groups(places: &[(&Place, &MetricSet)], section: impl Fn(&MetricSet) -> Section) -> Vec<Section> {
     let mut by_path: Vec<(&str, MetricSet)> = Vec::new();
