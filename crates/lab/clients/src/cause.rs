@@ -43,7 +43,13 @@ pub enum Cause {
     Unreachable,
     /// The deadline passed in this phase.
     TimedOut(Phase),
-    /// TLS failed: most often, the server's certificate is not trusted.
+    /// No trusted authority has signed the server's certificate, or it is not valid for the host.
+    Certificate,
+    /// The client speaks TLS, and the port does not.
+    NotTls,
+    /// The port speaks TLS, and the client does not.
+    SpeaksTls,
+    /// TLS failed for another reason.
     Tls,
     /// The server answered the upgrade with this HTTP status.
     Status(u16),
@@ -84,6 +90,63 @@ impl Cause {
     }
 }
 
+impl Cause {
+    /// The next step of a person who looks for the reason; `None` when there are too many reasons.
+    pub fn advice(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Refused => "is the server running, and is this its address?",
+            Self::Unreachable => "check the host of the URL, and this machine's network",
+            Self::NoLocalPort => {
+                "use fewer connections, several local addresses, or a larger net.ipv4.ip_local_port_range"
+            }
+            Self::NoFile => "raise the limit with `ulimit -n`, or use fewer connections",
+            Self::Certificate => {
+                "trust its authority, or do not verify it (--insecure, or insecureSkipTLSVerify in a script)"
+            }
+            Self::NotTls => "use ws:// or http:// for this port",
+            Self::SpeaksTls => "use wss:// or https:// for this port",
+            Self::Status(200..=299) => {
+                "this path answers plain HTTP; check the path of the URL, for Action Cable usually /cable"
+            }
+            Self::Status(300..=399) => "the server redirects; use the URL that it names",
+            Self::Status(401) => "the server asks for credentials: send its cookie, token or header",
+            Self::Status(403) => "origin not allowed? try --origin, or the header Origin",
+            Self::Status(404) => "check the path of the URL, for Action Cable usually /cable",
+            Self::Status(429 | 503) => "the server is overloaded or stops; use fewer connections at a time",
+            Self::Status(502 | 504) => "the proxy does not reach the server behind it",
+            Self::Handshake => "does a WebSocket server listen on this port?",
+            Self::TimedOut(Phase::TcpConnect) => {
+                "is the address right, and does no firewall drop the packets?"
+            }
+            Self::TimedOut(Phase::TlsHandshake) => "does the port speak TLS?",
+            Self::TimedOut(Phase::Upgrade) => "does a WebSocket server listen on this port?",
+            Self::TimedOut(Phase::Welcome) => "does this path speak Action Cable? Its path is usually /cable",
+            Self::TimedOut(Phase::Subscribe) => "does the channel exist, and does its application answer?",
+            Self::Rejected => "check the channel's name and parameters, and whether this user may subscribe",
+            Self::Disconnected(reason) if reason == "unauthorized" => {
+                "the application refused this client: send its cookie, token or header"
+            }
+            Self::NotAgreed | Self::Protocol => {
+                "does this path speak this protocol? The path of Action Cable is usually /cable"
+            }
+            _ => return None,
+        })
+    }
+
+    /// An error of this cause with the next step.
+    pub fn explain(&self, error: &impl fmt::Display) -> String {
+        match self.advice() {
+            Some(advice) => format!("{error}: {advice}"),
+            None => error.to_string(),
+        }
+    }
+
+    /// The cause with the next step.
+    pub fn described(&self) -> String {
+        self.explain(self)
+    }
+}
+
 impl fmt::Display for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -108,6 +171,9 @@ impl fmt::Display for Cause {
             Self::NoFile => f.write_str("too many open files in this process"),
             Self::Unreachable => f.write_str("no route to the server"),
             Self::TimedOut(phase) => write!(f, "timed out in {phase}"),
+            Self::Certificate => f.write_str("the server's certificate is not trusted"),
+            Self::NotTls => f.write_str("TLS to a port that does not speak it"),
+            Self::SpeaksTls => f.write_str("no TLS to a port that speaks it"),
             Self::Tls => f.write_str("TLS handshake failed"),
             Self::Status(status) => write!(f, "upgrade refused with HTTP status {status}"),
             Self::Handshake => f.write_str("malformed answer to the upgrade"),
@@ -143,6 +209,24 @@ mod tests {
         check(113, Cause::Unreachable);
         check(110, Cause::TimedOut(Phase::TcpConnect));
         check(13, Cause::Io(io::ErrorKind::PermissionDenied));
+    }
+
+    #[test]
+    fn a_cause_says_what_to_do() {
+        let check = |cause: Cause, expected: &str| assert_eq!(cause.described(), expected);
+        check(
+            Cause::Status(403),
+            "upgrade refused with HTTP status 403: origin not allowed? try --origin, or the header Origin",
+        );
+        check(
+            Cause::NotTls,
+            "TLS to a port that does not speak it: use ws:// or http:// for this port",
+        );
+        check(Cause::Reset, "connection reset");
+        check(
+            Cause::of_disconnect("server_restart"),
+            "disconnected by the server: server_restart",
+        );
     }
 
     #[test]

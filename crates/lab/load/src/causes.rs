@@ -1,7 +1,7 @@
 //! Failures by cause. Failures that differ only in numbers and ids share a cause. Each cause has the times of its first
 //! and last failure.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{cmp::Reverse, collections::BTreeMap, time::Duration};
 
 /// The most causes. Reason: a person cannot look through more, and a cause with an id or a time in it must not make
 /// memory grow with the run.
@@ -52,17 +52,44 @@ impl Causes {
         self.other.as_ref()
     }
 
+    /// The number of all failures.
+    pub fn total(&self) -> u64 {
+        let known: u64 = self.causes.values().map(|cause| cause.span.n).sum();
+        known + self.other.as_ref().map_or(0, |other| other.span.n)
+    }
+
+    /// The causes and their numbers of failures, the most frequent first; the last one stands for all further causes.
+    pub fn by_count(&self) -> Vec<(String, u64)> {
+        let mut counts: Vec<_> = self
+            .iter()
+            .map(|(text, cause)| (text.to_owned(), cause.span.n))
+            .collect();
+        counts.sort_by_key(|(_, n)| Reverse(*n));
+        counts.extend(
+            self.other()
+                .map(|other| ("other causes".to_owned(), other.span.n)),
+        );
+        counts
+    }
+
     /// Counts `n` failures, all `at` one time since the start of the run. `example` has more detail than `cause`.
     pub fn add(&mut self, cause: &str, example: &str, n: u64, at: Duration) {
+        self.add_as(&generalized(cause), example, n, at);
+    }
+
+    /// Counts `n` failures of a cause that has no variable words, so that numbers such as close codes stay in its text;
+    /// see [`Self::add`].
+    pub fn add_as(&mut self, cause: &str, example: &str, n: u64, at: Duration) {
         let span = Span {
             n,
             first: at,
             last: at,
         };
-        self.add_span(&generalized(cause), example, span);
+        self.add_span(cause, example, span);
     }
 
-    pub(crate) fn merge(&mut self, other: &Self) {
+    /// Adds all failures of `other`.
+    pub fn merge(&mut self, other: &Self) {
         for (text, cause) in other.iter() {
             self.add_span(text, &cause.example, cause.span);
         }
@@ -106,15 +133,20 @@ fn add(known: &mut Option<Cause>, example: &str, span: Span) {
     }
 }
 
-/// The reason without its variable words.
-fn generalized(reason: &str) -> String {
+/// The reason without its variable words: `…` stands for every word with at least four digits.
+pub fn generalized(reason: &str) -> String {
     let mut text = String::with_capacity(reason.len());
     let mut rest = reason;
+    let mut before = "";
     while !rest.is_empty() {
         let end = rest.find(|c| !is_of_word(c)).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
         let n_digits = word.bytes().filter(u8::is_ascii_digit).count();
-        text.push_str(if n_digits >= DIGITS_OF_AN_ID { ANY } else { word });
+        // A close code of WebSocket has four digits and is no id.
+        let is_code = matches!(before, "code" | "close") && word.len() == DIGITS_OF_AN_ID;
+        let is_variable = n_digits >= DIGITS_OF_AN_ID && !is_code;
+        text.push_str(if is_variable { ANY } else { word });
+        before = word;
         let end = after.find(is_of_word).unwrap_or(after.len());
         let (between, next) = after.split_at(end);
         text.push_str(between);
@@ -145,6 +177,8 @@ mod tests {
             ("127.0.0.1:45231: refused", "127.0.0.1:…: refused"),
             ("größer als 10000 ms", "größer als … ms"),
             ("timed out after 10 s", "timed out after 10 s"),
+            ("closed with code 4001: 123456", "closed with code 4001: …"),
+            ("no code 123456", "no code …"),
             ("", ""),
         ] {
             assert_eq!(generalized(reason), expected);
@@ -169,6 +203,19 @@ mod tests {
             causes,
             [("item … is gone", &Cause::new("item 10001 is gone", span))]
         );
+    }
+
+    #[test]
+    fn a_known_cause_keeps_its_numbers_and_the_most_frequent_comes_first() {
+        let mut causes = Causes::default();
+        causes.add_as("closed with code 4001", "closed with code 4001: why", 1, AT(0));
+        causes.add_as("refused", "refused", 3, AT(1));
+        let expected = [("refused", 3), ("closed with code 4001", 1)];
+        assert_eq!(
+            causes.by_count(),
+            expected.map(|(cause, n)| (cause.to_owned(), n))
+        );
+        assert_eq!(causes.total(), 4);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! are behind [`vu::Vu`]; the crate knows no protocol and no script language. Reported percentiles are not computed
 //! here either: `plimsoll-report` reads them from a [`histogram::Histogram`].
 
+pub mod attempts;
 pub mod causes;
 pub mod cpu_clock;
 pub mod executor;

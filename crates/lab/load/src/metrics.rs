@@ -22,7 +22,7 @@ mod tags;
 pub use self::{
     check::{Check, CheckName},
     outgoing::Outgoing,
-    place::Place,
+    place::{LeftOut, Place},
     recorder::Recorder,
     registry::{
         CheckId, Contains, CounterId, Definition, GaugeId, Kind, MetricId, RateId, RegisterError, Registry,

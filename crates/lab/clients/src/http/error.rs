@@ -4,7 +4,7 @@ use std::{borrow::Cow, io, time::Duration};
 
 use h2::Reason;
 
-use crate::{dial::DialError, tls::HandshakeError};
+use crate::{cause::Cause, dial::DialError, tls::HandshakeError};
 
 /// The operating system's numbers on Linux.
 const EPIPE: i32 = 32;
@@ -101,6 +101,17 @@ pub enum HttpError {
 }
 
 impl HttpError {
+    /// The next step of a person who looks for the reason; `None` when it is not known.
+    pub fn advice(&self) -> Option<&'static str> {
+        let cause = match self {
+            Self::Dial(DialError::Connect { source, .. }) | Self::Lost { source, .. } => Cause::of_io(source),
+            Self::Dial(DialError::NoSuchHost(_)) => Cause::Unreachable,
+            Self::Handshake(error) => error.cause(),
+            _ => return None,
+        };
+        cause.advice()
+    }
+
     /// k6's number.
     pub fn code(&self) -> u16 {
         match self {

@@ -5,6 +5,7 @@ use std::io;
 use rustls::{CertificateError, InvalidMessage};
 
 use super::{TlsVersion, Versions};
+use crate::cause::Cause;
 
 /// The options cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -74,6 +75,16 @@ pub enum HandshakeError {
 }
 
 impl HandshakeError {
+    /// The cause by which this failure is counted.
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::UnknownAuthority | Self::WrongHost | Self::Certificate(_) => Cause::Certificate,
+            Self::NotTls => Cause::NotTls,
+            Self::Lost(kind) => Cause::of_io(&io::Error::from(*kind)),
+            Self::Host(_) | Self::Ended | Self::Protocol(_) | Self::Unusable(_) => Cause::Tls,
+        }
+    }
+
     /// Converts an error of rustls or the system. rustls wraps its errors in those of the system.
     pub(super) fn of_io(error: io::Error) -> Self {
         let kind = error.kind();

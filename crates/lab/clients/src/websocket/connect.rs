@@ -189,6 +189,9 @@ impl<'a> Opening<'a> {
             if n_read == 0 {
                 return Err(ConnectError::Ended);
             }
+            if self.answer.starts_with(&TLS_ALERT) {
+                return Err(ConnectError::SpeaksTls);
+            }
             // The handshake refuses heads over its limit, so this buffer is bounded.
             if let Some((accepted, n_head_bytes)) = handshake.parse_response(&self.answer)? {
                 return Ok((accepted, self.answer[n_head_bytes..].to_vec()));
@@ -213,6 +216,9 @@ impl Deadline {
 
 /// Answers to an upgrade are 130 to 300 bytes; a `welcome` often comes with them.
 pub(super) const HEAD_BYTES: usize = 512;
+
+/// The first bytes of a TLS record of type alert (RFC 8446 §5.1): the answer to a plain request.
+const TLS_ALERT: [u8; 2] = [21, 3];
 
 /// The TLS settings for options without any: the system's authorities, read once per process.
 fn default_tls() -> &'static Arc<Tls> {

@@ -46,6 +46,9 @@ pub enum ConnectError {
     /// The connection broke during the upgrade.
     #[error("upgrade: {0}")]
     Lost(io::Error),
+    /// The server answered with a record of TLS.
+    #[error("upgrade: the server speaks TLS on this port")]
+    SpeaksTls,
     /// The server ended the connection instead of answering the upgrade.
     #[error("upgrade: the server ended the connection without an answer")]
     Ended,
@@ -103,7 +106,8 @@ impl ConnectError {
             Self::Tcp { source, .. } | Self::Lost(source) => Cause::of_io(source),
             Self::NoAddress => Cause::Unreachable,
             Self::TimedOut { phase, .. } => Cause::TimedOut(*phase),
-            Self::Tls(_) => Cause::Tls,
+            Self::Tls(error) => error.cause(),
+            Self::SpeaksTls => Cause::SpeaksTls,
             Self::Handshake(HandshakeError::Refused { status, .. }) => Cause::Status(*status),
             Self::Handshake(_) => Cause::Handshake,
             Self::Ended => Cause::Ended,

@@ -269,7 +269,7 @@ async fn a_server_without_tls_is_told() {
     };
     let answer = b"HTTP/1.1 400 Bad Request\r\n\r\n";
     let ((), outcome) = join!(peer.answer_anything(answer), connect(&options));
-    assert_eq!(outcome.unwrap_err().cause(), Cause::Tls);
+    assert_eq!(outcome.unwrap_err().cause(), Cause::NotTls);
 }
 
 #[tokio::test]

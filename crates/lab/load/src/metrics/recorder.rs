@@ -202,6 +202,16 @@ impl Recorder {
         self.sheet.set.borrow_mut().fault(cause, example, at);
     }
 
+    /// Counts an attempt to connect; see [`MetricSet::connection`].
+    pub fn connection(&self, has_failed: bool) {
+        self.sheet.set.borrow_mut().connection(has_failed);
+    }
+
+    /// Counts the failure of an open connection; see [`MetricSet::connection_lost`].
+    pub fn connection_lost(&self) {
+        self.sheet.set.borrow_mut().connection_lost();
+    }
+
     /// Records that a group was entered, so that reports list it even without samples. Its path is `::outer::inner`.
     pub fn group(&self, path: &str) {
         self.sheet.set.borrow_mut().group(path);
@@ -344,7 +354,15 @@ mod tests {
                 .count(reqs, 1);
         }
         let set = plain.take();
-        assert_eq!((set.counter(reqs), set.places().count()), (200, 50));
+        let places = set
+            .places()
+            .map(|(place, set)| (place.group.as_str(), set.counter(reqs)));
+        let (rest, groups): (Vec<_>, Vec<_>) = places.partition(|(group, _)| group.is_empty());
+        assert_eq!(
+            (set.counter(reqs), groups.len(), rest),
+            (200, 50, vec![("", 150)])
+        );
+        assert_eq!(set.registry().left_out().n_groups(), 150);
     }
 
     #[test]

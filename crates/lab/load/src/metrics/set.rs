@@ -23,6 +23,8 @@ pub struct MetricSet {
     emerging: Emerging,
     /// What failed without being an iteration.
     faults: Causes,
+    /// Connections, of which the failed ones are true.
+    connections: Rate,
     /// Paths of groups, with how many appeared before each.
     groups: BTreeMap<String, usize>,
     /// Empty when the registry is not broken down, and in the sets of places themselves.
@@ -43,10 +45,6 @@ const MAX_NAMED_CHECKS: usize = 1_000;
 
 /// The most listed groups. Reason: as for checks; samples of further groups are counted all the same.
 const MAX_GROUPS: usize = 1_000;
-
-/// The most places. Reason: each costs up to 184 KiB for every trend, and a person reads fewer. Samples of further
-/// places are in the metrics of the whole run only.
-const MAX_PLACES: usize = 50;
 
 /// Stands for all checks beyond [`MAX_NAMED_CHECKS`].
 const FURTHER_CHECKS: &str = "(further checks)";
@@ -96,6 +94,7 @@ impl MetricSet {
             named_checks: BTreeMap::new(),
             emerging: Emerging::default(),
             faults: Causes::default(),
+            connections: Rate::default(),
             groups: BTreeMap::new(),
             places: BTreeMap::new(),
             registry,
@@ -225,12 +224,30 @@ impl MetricSet {
     /// Counts a failure that does not end its iteration, such as that of a request, `at` a time since the start of the
     /// run. `example` has more detail than `cause`.
     pub fn fault(&mut self, cause: &str, example: &str, at: Duration) {
-        self.faults_of(cause, example, 1, at);
+        self.faults.add(cause, example, 1, at);
     }
 
-    /// Counts `n` failures; see [`Self::fault`].
+    /// Counts `n` failures of a cause without variable words; see [`Causes::add_as`].
     pub fn faults_of(&mut self, cause: &str, example: &str, n: u64, at: Duration) {
-        self.faults.add(cause, example, n, at);
+        self.faults.add_as(cause, example, n, at);
+    }
+
+    /// Counts an attempt to connect.
+    pub fn connection(&mut self, has_failed: bool) {
+        self.connections.merge(Rate {
+            n_true: u64::from(has_failed),
+            n_total: 1,
+        });
+    }
+
+    /// Counts the failure of a connection that was counted as open before.
+    pub fn connection_lost(&mut self) {
+        self.connections.n_true += 1;
+    }
+
+    /// The attempts to connect; true are those that failed, then or later.
+    pub fn failed_connections(&self) -> Rate {
+        self.connections
     }
 
     /// What failed so.
@@ -245,15 +262,14 @@ impl MetricSet {
         }
     }
 
-    /// The metrics of one place. `None` if there are too many places.
+    /// The metrics that get the samples of a place. `None` if there are too many scenarios.
     pub(super) fn at(&mut self, place: &Place) -> Option<&mut Self> {
-        if !self.places.contains_key(place) {
-            if self.places.len() >= MAX_PLACES {
-                return None;
-            }
-            self.places.insert(place.clone(), self.empty());
+        if self.places.contains_key(place) {
+            return self.places.get_mut(place);
         }
-        self.places.get_mut(place)
+        let admitted = self.registry.admit(place)?;
+        let empty = || Self::new(Arc::clone(&self.registry));
+        Some(self.places.entry(admitted).or_insert_with(empty))
     }
 
     fn rate_of_checks(&mut self, passed: bool, selected: &[usize]) {
@@ -313,6 +329,7 @@ impl MetricSet {
         }
         self.emerging.merge(&later.emerging);
         self.faults.merge(&later.faults);
+        self.connections.merge(later.connections);
         for path in later.groups() {
             self.group(path);
         }
@@ -335,7 +352,7 @@ impl MetricSet {
     }
 
     /// The samples after `earlier`, an older state of this set: counters, rates, trends and unregistered metrics.
-    /// Gauges keep their latest value; checks, faults, groups and places are omitted.
+    /// Gauges keep their latest value; checks, faults, connections, groups and places are omitted.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let mut later = self.empty();

@@ -78,7 +78,10 @@ fn shortcut(options: &Options) -> Result<Executor, OptionsError> {
     }
     let duration = options.read::<Duration>("duration")?;
     if duration.is_some_and(|duration| duration < Duration::from_secs(1)) {
-        return Err(OptionsError::new("duration", "expected at least 1s"));
+        return Err(OptionsError::new(
+            "duration",
+            "expected at least 1s; without a unit it is milliseconds",
+        ));
     }
     let n_vus = vus.unwrap_or(1);
     if let Some(stages) = options.read::<Vec<Stage>>("stages")? {

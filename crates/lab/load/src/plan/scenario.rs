@@ -167,7 +167,7 @@ fn counted(fields: &mut Fields<'_>) -> Result<(u32, u64, Duration, Duration), Op
     if max_duration < SHORTEST {
         return Err(OptionsError::new(
             fields.path_of("maxDuration"),
-            "expected at least 1s",
+            "expected at least 1s; without a unit it is milliseconds",
         ));
     }
     Ok((vus, iterations, max_duration, graceful_stop(fields)?))
@@ -230,7 +230,10 @@ fn positive_vus(fields: &mut Fields<'_>, name: &'static str) -> Result<Option<u3
 fn long_enough(fields: &mut Fields<'_>, name: &'static str) -> Result<Duration, OptionsError> {
     let duration = fields.require(name)?;
     if duration < SHORTEST {
-        return Err(OptionsError::new(fields.path_of(name), "expected at least 1s"));
+        return Err(OptionsError::new(
+            fields.path_of(name),
+            "expected at least 1s; without a unit it is milliseconds",
+        ));
     }
     Ok(duration)
 }

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use super::{Failures, Stretch};
-use crate::{generator::Schedule, metrics::MetricSet, plan::Scenario, threshold::Finding};
+use crate::{
+    attempts::Attempts, generator::Schedule, metrics::MetricSet, plan::Scenario, threshold::Finding,
+};
 
 /// The state of a run, about once per second, for the live view.
 #[derive(Clone, Debug)]
@@ -30,6 +32,8 @@ pub struct Progress<'a> {
     pub notices: &'a [String],
     /// Why iterations failed, all since the start.
     pub failures: &'a Failures,
+    /// How much failed, since the start.
+    pub attempts: [Attempts; 3],
     /// What became of the arrivals of all scenarios together, since the start.
     pub schedule: Schedule,
 }

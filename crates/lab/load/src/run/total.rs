@@ -14,6 +14,7 @@ use super::{
     worker::Report,
 };
 use crate::{
+    attempts::Attempts,
     generator::{Glance, Schedule},
     metrics::{MetricSet, Recorder, SampleSender, built_in::Execution},
     plan::Plan,
@@ -135,6 +136,7 @@ impl Total {
             recent,
             notices: &self.notices,
             failures: &self.failures,
+            attempts: Attempts::of_run(&self.metrics, self.iterations.n_complete, self.failures.count()),
             schedule,
         }
     }

@@ -131,7 +131,10 @@ fn errors_say_where_what_and_what_was_expected() {
             json!({ "duration": "5 minutes" }),
             "duration: expected a duration, for example \"1m30s\", or a number of milliseconds, found \"5 minutes\"",
         ),
-        (json!({ "duration": 999 }), "duration: expected at least 1s"),
+        (
+            json!({ "duration": 999 }),
+            "duration: expected at least 1s; without a unit it is milliseconds",
+        ),
         (
             json!({ "vus": 5, "iterations": 3 }),
             "iterations: 3 are too few for 5 virtual users; expected at least 5",
