@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use plimsoll_load::{plan::Plan, run::Progress, watch::Latest};
+use plimsoll_load::{causes::Span, plan::Plan, run::Progress, watch::Latest};
 
 mod figures;
 mod generator;
@@ -54,7 +54,7 @@ pub struct Board {
     pub(crate) figures: Figures,
     pub(crate) users: Users,
     /// The most frequent causes of failures.
-    pub(crate) errors: Vec<(String, u64)>,
+    pub(crate) errors: Vec<Failures>,
     pub(crate) thresholds: Vec<Threshold>,
     pub(crate) generator: Generator,
     /// Watched targets by name.
@@ -71,6 +71,14 @@ pub(crate) struct Now {
     pub(crate) max_vus: u32,
     pub(crate) n_complete: u64,
     pub(crate) n_interrupted: u64,
+}
+
+/// The failures of one cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failures {
+    pub(crate) cause: String,
+    /// Their number, and when they occurred.
+    pub(crate) span: Span,
 }
 
 /// One threshold, at its last evaluation.
@@ -133,22 +141,22 @@ impl Board {
 }
 
 /// The most frequent first.
-fn errors(progress: &Progress<'_>, redact: &dyn Fn(&str) -> String) -> Vec<(String, u64)> {
+fn errors(progress: &Progress<'_>, redact: &dyn Fn(&str) -> String) -> Vec<Failures> {
     let all = [progress.failures.causes(), progress.metrics.faults()];
     let mut errors: Vec<_> = all
         .iter()
         .flat_map(|causes| causes.iter())
-        .map(|(cause, failures)| (redact(cause), failures.span.n))
+        .map(|(cause, failures)| Failures {
+            cause: redact(cause),
+            span: failures.span,
+        })
         .collect();
-    errors.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    errors.sort_by_key(|failures| std::cmp::Reverse(failures.span.n));
     errors.truncate(MAX_ERRORS);
-    let others: u64 = all
-        .iter()
-        .filter_map(|causes| causes.other())
-        .map(|other| other.span.n)
-        .sum();
-    if others > 0 {
-        errors.push(("(other causes)".to_owned(), others));
-    }
+    let others = all.iter().filter_map(|causes| causes.other());
+    errors.extend(others.map(|other| Failures {
+        cause: "(other causes)".to_owned(),
+        span: other.span,
+    }));
     errors
 }

@@ -13,7 +13,7 @@ pub mod html;
 mod layout;
 pub mod markdown;
 pub mod quantity;
-mod readable;
+pub mod readable;
 mod schema;
 mod script_data;
 mod style;

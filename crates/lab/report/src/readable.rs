@@ -12,7 +12,7 @@ pub(crate) fn duration(us: f64) -> String {
 }
 
 /// Seconds: `0.4 s`, `23.6 s`, `1 min 30 s`, `1 h 2 min`.
-pub(crate) fn seconds(seconds: f64) -> String {
+pub fn seconds(seconds: f64) -> String {
     if seconds < 59.95 {
         return format!("{} s", digits(seconds));
     }
@@ -48,7 +48,7 @@ pub(crate) fn bytes(bytes: f64) -> String {
 }
 
 /// Whole numbers in full: `394,029`.
-pub(crate) fn count(count: u64) -> String {
+pub fn count(count: u64) -> String {
     thousands(&count.to_string())
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn cores(cores: f64) -> String {
 }
 
 /// A share (0 to 1) in percent, cut off after two decimals, so that nearly all never reads as all.
-pub(crate) fn share(share: f64) -> String {
+pub fn share(share: f64) -> String {
     // The small amount heals shares such as 0.29, which is a little less in binary.
     let hundredths = (share * 1e4 + 1e-6).floor();
     if share > 0.0 && hundredths == 0.0 {

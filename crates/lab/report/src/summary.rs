@@ -22,6 +22,7 @@ use crate::{
     timeline::{Recorded, Recorder, Timeline},
 };
 
+mod attempts;
 mod breakdown;
 mod errors;
 mod generator;
@@ -39,6 +40,7 @@ mod size;
 mod target;
 
 pub use self::{
+    attempts::Connections,
     breakdown::{Breakdown, Section},
     errors::{ErrorGroup, FURTHER},
     generator::{Generator, GeneratorSeries},
@@ -77,6 +79,9 @@ pub struct Summary {
     pub iterations: Iterations,
     /// Failures by cause, the most frequent first; at most 202 causes.
     pub errors: Vec<ErrorGroup>,
+    /// The WebSocket connections of scripts and benches; absent without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<Connections>,
     /// Virtual users that existed.
     pub vus_max: u32,
     /// The answers to all checks, in the order of their definition.
@@ -277,6 +282,7 @@ impl Summary {
                 failures: failures(&run.failures),
             },
             errors: errors::groups([run.failures.causes(), run.metrics.faults()]),
+            connections: Connections::of(run.metrics.failed_connections()),
             vus_max: run.max_vus,
             checks: run
                 .metrics
@@ -306,6 +312,11 @@ impl Summary {
     /// have. Empty if the summary is disabled.
     pub fn end_of_test(&self, layout: Layout, style: Style) -> String {
         text::end_of_test(self, layout, style)
+    }
+
+    /// All failures by cause, for people: how often, from when to when, and an example. Empty without failures.
+    pub fn causes(&self, style: Style) -> String {
+        text::causes(&self.errors, style)
     }
 
     /// All metrics that k6 would list, in its order.
@@ -366,6 +377,7 @@ fn notices(run: &RunResult) -> Vec<String> {
         .cloned()
         .chain(marked)
         .chain(teardown)
+        .chain(breakdown::left_out(&run.metrics))
         .collect()
 }
 

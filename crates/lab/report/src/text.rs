@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::{Layout, Style, Summary, SummaryMode, quantity::TimeUnit};
 
+mod causes;
 mod checks;
 mod columns;
 mod conditions;
@@ -105,6 +106,11 @@ fn pad(text: &str, len: usize, width: usize) -> String {
 fn dotted(name: &str, width: usize, style: Style) -> String {
     let dots = ".".repeat(width.saturating_sub(name.chars().count()));
     format!("{name}{}", style.faint(&format!("{dots}:")))
+}
+
+/// All failures by cause.
+pub(crate) fn causes(errors: &[crate::summary::ErrorGroup], style: Style) -> String {
+    causes::block(errors, style)
 }
 
 /// The text of a target's resource use.

@@ -194,6 +194,11 @@ impl Lifecycle for Stages {
 }
 
 impl Stages {
+    /// Whether the script exports `handleSummary`.
+    pub fn has_handle_summary(&self) -> bool {
+        self.has_summary
+    }
+
     /// The result of `setup` as JSON.
     pub fn setup_data(&self) -> Option<Arc<str>> {
         self.data.get().cloned()

@@ -317,7 +317,12 @@ fn clients_that_fail_are_grouped_by_cause() {
     let errors = run.summary.unwrap().errors;
     assert_eq!(
         (errors.len(), errors[0].cause.as_str(), errors[0].count),
-        (1, "client not ready: upgrade refused with HTTP status 503", 5)
+        (
+            1,
+            "client not ready: upgrade refused with HTTP status 503: the server is overloaded or stops; use fewer \
+             connections at a time",
+            5
+        )
     );
 }
 
@@ -327,7 +332,9 @@ fn a_run_in_which_nobody_gets_ready_is_an_error() {
     let error = execute(connecting(connect(&server, 3, 1))).verdict.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "none of the 3 clients became ready: subscription rejected (3)"
+        "none of the 3 clients became ready: subscription rejected (subscription to \
+         {\"channel\":\"BenchmarkChannel\"} rejected: check the channel's name and parameters, and whether this user may \
+         subscribe)"
     );
     assert!(!error.is_wrong_usage());
 }

@@ -2,11 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
-use plimsoll_load::histogram::Histogram;
+use plimsoll_load::{causes::Causes, histogram::Histogram};
 use plimsoll_report::Distribution;
 
 use crate::{
-    causes::Causes,
     interrupt::Interrupt,
     ledger::Tally,
     meter::Period,

@@ -94,12 +94,12 @@ impl Journal {
     }
 
     /// Records that users or iterations have failed for this reason `at` this time, which may be in an earlier
-    /// second.
-    pub(crate) fn fail(&mut self, at: Duration, cause: &str, n: u64) {
+    /// second. `example` has more detail than `cause`.
+    pub(crate) fn fail(&mut self, at: Duration, cause: &str, example: &str, n: u64) {
         if n > 0 {
             self.hand_in(at, |stretch| {
                 stretch.n_failed += n;
-                stretch.metrics.faults_of(cause, cause, n, at);
+                stretch.metrics.faults_of(cause, example, n, at);
             });
         }
     }
@@ -216,6 +216,11 @@ impl Draft {
         self.n_complete
     }
 
+    /// The number of failed iterations and users.
+    pub(crate) fn n_failed(&self) -> u64 {
+        self.n_failed
+    }
+
     /// Ends the journal at the current second.
     pub(crate) fn finish(self) -> Chronicle {
         // Within the last second, so that it adds no other.
@@ -265,8 +270,8 @@ mod tests {
         journal.users(at(2_500), 2);
         journal.hand_in(at(1_200), |second| second.metrics.record(rtt, at(7)));
         journal.complete(at(2_600), 2);
-        journal.fail(at(1_999), "refused", 4);
-        journal.fail(at(2_700), "refused", 0);
+        journal.fail(at(1_999), "refused", "refused", 4);
+        journal.fail(at(2_700), "refused", "refused", 0);
         let chronicle = journal.finish(at(3_200));
         let timeline = &chronicle.timeline;
         assert_eq!(timeline.vus, [3, 3, 3, 2]);

@@ -13,7 +13,6 @@
 //! [`outcome::Outcome`] comes out, and `output` writes it. The command line, signals and keys are the caller's: they come in
 //! as options, as [`Company`] and as a [`GoAhead`].
 
-mod causes;
 pub mod connect;
 pub mod exchange;
 mod execute;
@@ -46,7 +45,6 @@ mod wire;
 mod worker;
 
 pub use self::{
-    causes::Causes,
     execute::{Bench, Company, Error, Finished, Format, Results, Streams, Verdict},
     in_flight::InFlight,
     interrupt::Interrupt,

@@ -3,7 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use plimsoll_load::{
+    attempts::Attempts,
     generator::{Evidence, Health, Schedule},
+    metrics::MetricSet,
     run::{Failures, Progress},
     threshold::Finding,
     watch::Sampling,
@@ -56,6 +58,7 @@ impl SoFar {
             recent: draft.last(),
             notices: &self.notices,
             failures: &Failures::default(),
+            attempts: attempts(draft.total(), draft.n_complete(), draft.n_failed()),
             schedule: Schedule::default(),
         };
         take(&progress);
@@ -117,4 +120,10 @@ impl SoFar {
             generator: Generator::new(&evidence, &Health::default(), chronicle.generator),
         })
     }
+}
+
+/// The attempts of a bench, whose journal counts failed connections among the failures.
+fn attempts(metrics: &MetricSet, n_complete: u64, n_failed: u64) -> [Attempts; 3] {
+    let of_connections = metrics.failed_connections().n_true;
+    Attempts::of_run(metrics, n_complete, n_failed.saturating_sub(of_connections))
 }

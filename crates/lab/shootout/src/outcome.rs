@@ -2,15 +2,17 @@
 
 use std::time::{Duration, SystemTime};
 
-use plimsoll_load::generator::{Evidence, Health};
+use plimsoll_load::{
+    causes::Causes,
+    generator::{Evidence, Health},
+};
 use plimsoll_report::{
     Distribution,
     summary::{Plan, Target, Threshold},
 };
 
 use crate::{
-    causes::Causes, in_flight::InFlight, journal::Chronicle, meter::Period, options::Model, samples::Rtt,
-    server_type::ServerType,
+    in_flight::InFlight, journal::Chronicle, meter::Period, options::Model, samples::Rtt, server_type::ServerType,
 };
 
 mod summary;

@@ -2,18 +2,17 @@
 
 use std::time::Instant;
 
-use plimsoll_load::histogram::Histogram;
+use plimsoll_load::{causes::Causes, histogram::Histogram};
 use plimsoll_report::Distribution;
 
 use crate::{
-    causes::Causes,
     meter::Period,
     outcome::Connecting,
     run::{Run, RunError, Turn},
     samples::Samples,
     sink::Progress,
     window::Window,
-    worker::Opening,
+    worker::{Opening, Unready},
 };
 
 /// The results of connecting the clients of a step.
@@ -47,9 +46,12 @@ pub(crate) async fn ramp(run: &mut Run<'_>, n_clients: usize, width: usize) -> R
                 window.done();
                 n_done += 1;
             }
-            Turn::OpenFailed(cause) => {
-                run.note_failed_opening(&cause);
-                ramp.failures.count(cause);
+            Turn::OpenFailed(unready) => {
+                run.note_failed_opening(&unready);
+                let Unready { cause, example } = unready;
+                let at = run.started.elapsed();
+                ramp.failures
+                    .add_as(&cause.to_string(), &cause.explain(&example), 1, at);
                 window.done();
                 n_done += 1;
             }

@@ -12,8 +12,8 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use plimsoll_clients::{cause::Cause, websocket};
-use plimsoll_load::{generator::Monitor, pacer::Pacer};
+use plimsoll_clients::websocket;
+use plimsoll_load::{causes::Causes, generator::Monitor, pacer::Pacer};
 use plimsoll_report::summary::Plan;
 use tokio::time::sleep_until;
 
@@ -21,7 +21,6 @@ pub use self::error::RunError;
 use self::survey::Survey;
 pub(crate) use self::{preflight::Preflight, record::StepRecord, survey::Surveyed};
 use crate::{
-    causes::Causes,
     fleet::{Fleet, WorkerLost},
     interrupt::Interrupt,
     journal::{Chronicle, Journal},
@@ -35,7 +34,7 @@ use crate::{
     pause::BetweenSteps,
     sink::Sink,
     wire::{self, Command, Wire},
-    worker::{Event, Opening, Report, Setup},
+    worker::{Event, Opening, Report, Setup, Unready},
 };
 
 /// The interval between reports of workers: a timeline has seconds.
@@ -75,7 +74,7 @@ pub(crate) enum Turn {
     /// A client is ready.
     Opened(Opening),
     /// A client did not get ready.
-    OpenFailed(Cause),
+    OpenFailed(Unready),
     /// A message that was awaited has been answered or never will be.
     Settled,
     /// All workers have told how many deliveries of the newest step have arrived.
@@ -283,7 +282,9 @@ impl<'a> Run<'a> {
     /// A client of the ramp got ready.
     pub(crate) fn note_opening(&mut self, opening: &Opening) {
         let now = self.started.elapsed();
-        self.measures.opened(self.journal.at(now), opening);
+        let second = self.journal.at(now);
+        second.connection(false);
+        self.measures.opened(second, opening);
         if let Some(singles) = &self.singles {
             singles.opened(opening);
         }
@@ -293,9 +294,11 @@ impl<'a> Run<'a> {
     }
 
     /// A client of the ramp did not.
-    pub(crate) fn note_failed_opening(&mut self, cause: &Cause) {
+    pub(crate) fn note_failed_opening(&mut self, unready: &Unready) {
         let now = self.started.elapsed();
-        self.journal.fail(now, &format!("client not ready: {cause}"), 1);
+        self.journal.at(now).connection(true);
+        let cause = format!("client not ready: {}", unready.cause.described());
+        self.journal.fail(now, &cause, &unready.example, 1);
         if self.workload == Workload::Connect {
             self.journal.complete(now, 1);
         }
@@ -487,7 +490,9 @@ impl<'a> Run<'a> {
                 let at = given_up_at.map_or(elapsed, |at| at.saturating_duration_since(self.started));
                 self.journal
                     .hand_in(at, |second| second.iterations.n_complete += 1);
-                self.journal.fail(at, "message without an answer", 1);
+                let cause =
+                    "message without an answer: is --server-type right, and does the server answer in time?";
+                self.journal.fail(at, cause, cause, 1);
             }
         }
         self.journal.finish(elapsed)
@@ -506,11 +511,13 @@ impl<'a> Run<'a> {
         }
         match event {
             Event::Opened { opening, .. } => return Turn::Opened(opening),
-            Event::OpenFailed { cause } => return Turn::OpenFailed(cause),
+            Event::OpenFailed(unready) => return Turn::OpenFailed(unready),
             Event::Dropped { cause, .. } => {
-                self.journal
-                    .fail(now, &format!("client lost its connection: {cause}"), 1);
-                self.drops.count(cause);
+                self.journal.at(now).connection_lost();
+                let text = format!("client lost its connection: {}", cause.described());
+                self.journal.fail(now, &text, &text, 1);
+                let cause = cause.to_string();
+                self.drops.add_as(&cause, &cause, 1, now);
             }
             Event::Answered { id, latency } => {
                 let was_awaited = self.step_of(id).map(|step| step.messages.answer(id, latency));

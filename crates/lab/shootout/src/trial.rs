@@ -122,7 +122,7 @@ impl Trials {
         match outcome {
             Ok(outcome) => Ok(keeper.trial(&outcome)),
             Err(RunError::NobodyReady { causes, .. }) => Ok(Trial {
-                failures: causes.groups(),
+                failures: causes.by_count(),
                 ..Trial::empty()
             }),
             Err(error) => Err(error),
@@ -220,9 +220,9 @@ fn failures(steps: &[Step]) -> Vec<(String, u64)> {
         .flat_map(|step| {
             step.connect
                 .failures
-                .groups()
+                .by_count()
                 .into_iter()
-                .chain(step.drops.groups())
+                .chain(step.drops.by_count())
         })
         .collect();
     let unanswered = steps.iter().filter_map(|step| step.sampling.as_ref());

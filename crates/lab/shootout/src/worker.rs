@@ -100,13 +100,22 @@ pub(crate) struct SendOrder {
     pub(crate) due: Option<Instant>,
 }
 
+/// Why a client did not get ready.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unready {
+    /// The cause by which it is counted.
+    pub(crate) cause: Cause,
+    /// The failure in full, with addresses and the server's words.
+    pub(crate) example: String,
+}
+
 /// An event of a worker.
 #[derive(Debug)]
 pub(crate) enum Event {
     /// A client is ready.
     Opened { client: ClientId, opening: Opening },
     /// A client did not get ready.
-    OpenFailed { cause: Cause },
+    OpenFailed(Unready),
     /// A client that was ready has lost its connection.
     Dropped { client: ClientId, cause: Cause },
     /// The sender of a message has its answer.

@@ -45,7 +45,7 @@ pub enum BindError {
         source: io::Error,
     },
     /// An address cannot be bound.
-    #[error("cannot listen on {address}: {source}")]
+    #[error("cannot listen on {address}: {source}{}", next_step(source))]
     Bind {
         /// The address.
         address: SocketAddr,
@@ -127,6 +127,22 @@ impl BindError {
             source.kind(),
             io::ErrorKind::AddrNotAvailable | io::ErrorKind::Unsupported
         ))
+    }
+}
+
+/// The next step after an error of the system, as the end of a sentence.
+fn next_step(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            "; another program uses this port: stop it, or choose another port (--port)"
+        }
+        io::ErrorKind::PermissionDenied => {
+            "; ports below 1024 need a privilege: choose a higher one (--port)"
+        }
+        io::ErrorKind::AddrNotAvailable => {
+            "; this machine does not have the address: choose another host (--host)"
+        }
+        _ => "",
     }
 }
 

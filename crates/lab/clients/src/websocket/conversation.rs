@@ -192,6 +192,11 @@ impl Conversation {
         self.patience.get_or_insert_with(|| Box::pin(sleep(limit)));
     }
 
+    /// Whether the server's Close is expected, because this side has said or awaits the end.
+    pub fn expects_close(&self) -> bool {
+        self.patience.is_some()
+    }
+
     /// Says Close with code 1000 and reads on until the server's Close and the end of the stream, at most `limit`. The
     /// server ends the TCP connection first when it follows RFC 6455 §7.1.1, so that our local port is free at once and
     /// not held for a minute in `TIME_WAIT`.

@@ -17,10 +17,10 @@ pub(super) fn render(board: &Board, area: Rect, look: Look, buffer: &mut Buffer)
         };
         Line::raw(format!("{}{unit}  {now}  ({total})", figure.name))
     });
-    let errors = board
-        .errors
-        .iter()
-        .map(|(reason, n)| Line::styled(format!("✗ {n} × {reason}"), look.bad()));
+    let errors = board.errors.iter().map(|failures| {
+        let text = format!("✗ {} × {}", failures.span.n, failures.cause);
+        Line::styled(text, look.bad())
+    });
     let all = users
         .map(Line::raw)
         .into_iter()

@@ -1,5 +1,7 @@
 //! What may be wrong: thresholds, failures, and the generator itself.
 
+use std::time::Duration;
+
 use plimsoll_load::{generator::LATENESS, watch::Latest};
 use plimsoll_report::quantity;
 use ratatui::{
@@ -10,7 +12,7 @@ use ratatui::{
 };
 
 use super::{Look, line, lines};
-use crate::board::{Board, Generator, Threshold};
+use crate::board::{Board, Failures, Generator, Threshold};
 
 /// From this share of the cores, or of the open files, on the generator is near its limit. Reason: as
 /// [`plimsoll_load::generator::BUSY_SHARE`].
@@ -23,13 +25,11 @@ pub(super) fn n_lines(board: &Board) -> u16 {
 
 pub(super) fn render(board: &Board, area: Rect, look: Look, buffer: &mut Buffer) {
     let generator: Vec<_> = costs(board, look).collect();
-    let errors = board.errors.iter().map(|(reason, n)| {
-        line([
-            Span::styled(format!(" ✗ {n} × "), look.bad()),
-            Span::raw(reason.clone()),
-        ])
-    });
-    let errors: Vec<_> = errors.collect();
+    let errors: Vec<_> = board
+        .errors
+        .iter()
+        .map(|failures| error(failures, look))
+        .collect();
     // Failed thresholds first.
     let mut thresholds: Vec<_> = board.thresholds.iter().collect();
     thresholds.sort_by_key(|threshold| threshold.has_passed);
@@ -62,6 +62,23 @@ fn cut<'a>(lines: Vec<Line<'a>>, n: usize, what: &str, look: Look) -> Vec<Line<'
         .take(n_shown)
         .chain((n > 0).then_some(more))
         .collect()
+}
+
+/// How often, since when and until when, and the cause, which may be cut.
+fn error(failures: &Failures, look: Look) -> Line<'static> {
+    let Failures { cause, span } = failures;
+    let seconds = |time: Duration| format!("{:.1}", time.as_secs_f64());
+    let (first, last) = (seconds(span.first), seconds(span.last));
+    let time = if first == last {
+        format!("{last} s ")
+    } else {
+        format!("{first}–{last} s ")
+    };
+    line([
+        Span::styled(format!(" ✗ {} × ", span.n), look.bad()),
+        Span::styled(time, look.dim()),
+        Span::raw(cause.clone()),
+    ])
 }
 
 fn threshold(finding: &Threshold, look: Look) -> Line<'_> {

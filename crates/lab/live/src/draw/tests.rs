@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use expect_test::{Expect, expect};
 use plimsoll_load::{
+    attempts::Attempts,
     executor::{Executor, RampingVus, Stage},
     generator::Schedule,
     metrics::{
@@ -100,6 +101,7 @@ fn board_at(seconds: u64) -> Board {
                 recent: &recent,
                 notices: &[],
                 failures: &failures,
+                attempts: Attempts::of_run(&metrics, 0, 0),
                 schedule: Schedule::default(),
             },
             targets(),
@@ -154,8 +156,8 @@ fn all_is_shown_on_a_usual_terminal() {
             |ws_msgs_received   40000.0/s ▁▂▃▄▄▅▆▇██       220000   redis  is gone
             |                                                       ✗ rtt avg<1  25.25
             |                                                       ✓ rtt p(95)<500  47.51
-            |                                                       ✗ 100 × connection ***[2J
-            |                                                       ✗ 10 × timeout after 5s
+            |                                                       ✗ 100 × 0.0–9.0 s connection ***[2J
+            |                                                       ✗ 10 × 0.0–9.0 s timeout after 5s
             |q end the run and show its summary   ? help
         "#]],
     );
@@ -194,8 +196,8 @@ fn a_large_terminal_shows_more() {
             |ws_msgs_received          72000.0/s ▁▁▂▂▃▃▄▄▄▅▅▆▆▇▇███                   684000   redis  is gone
             |                                                                                  ✗ rtt avg<1  25.25
             |                                                                                  ✓ rtt p(95)<500  47.51
-            |                                                                                  ✗ 180 × connection ***[2J
-            |                                                                                  ✗ 18 × timeout after 5s
+            |                                                                                  ✗ 180 × 0.0–17.0 s connection ***[2J
+            |                                                                                  ✗ 18 × 0.0–17.0 s timeout after 5s
             |q end the run and show its summary   ? help
         "#]],
     );

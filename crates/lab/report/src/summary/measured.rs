@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, time::SystemTime};
 use plimsoll_load::{causes::Causes, metrics::MetricSet, plan::TREND_STATS};
 
 use super::{
-    Breakdown, End, Environment, Generator, Iterations, Losses, Metadata, Metric, Origin, Plan, Section,
-    StepInFlight, Summary, Target, Threshold, VERSION, errors, metrics, size,
+    Breakdown, Connections, End, Environment, Generator, Iterations, Losses, Metadata, Metric, Origin, Plan,
+    Section, StepInFlight, Summary, Target, Threshold, VERSION, errors, metrics, size,
 };
 use crate::timeline::Timeline;
 
@@ -78,6 +78,7 @@ impl Summary {
             notices,
             iterations,
             errors: errors::groups([metrics.faults(), &Causes::default()]),
+            connections: Connections::of(metrics.failed_connections()),
             vus_max: timeline.vus.iter().copied().max().unwrap_or(0),
             checks: Vec::new(),
             groups: Vec::new(),

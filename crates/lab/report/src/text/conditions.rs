@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use super::{LEAST_DOTS, columns, dotted, wrap::wrap};
+use super::{LEAST_DOTS, causes, columns, dotted, wrap::wrap};
 use crate::{
     Distribution, Style, Summary,
     quantity::{self, TimeUnit},
-    summary::{End, Generator, Iterations, Losses, Target, Threshold, Values},
+    summary::{End, ErrorGroup, Generator, Iterations, Losses, Target, Threshold, Values},
 };
 
 /// A name, a line about it, and sentences below that line.
@@ -50,7 +50,8 @@ impl Conditions {
         let common = [
             end(&summary.end, style),
             notices(&summary.notices, style),
-            failures(&summary.iterations, style),
+            failed(&summary.iterations, style),
+            failures(&summary.errors, style),
             summary.losses.as_ref().map(|losses| deliveries(losses, style)),
         ];
         let targets = summary.targets.iter().map(|found| target(found, style));
@@ -174,15 +175,22 @@ fn notices(notices: &[String], style: Style) -> Option<Condition> {
     })
 }
 
-fn failures(iterations: &Iterations, style: Style) -> Option<Condition> {
+/// Failed iterations. The reasons are among the causes of all failures.
+fn failed(iterations: &Iterations, style: Style) -> Option<Condition> {
     (iterations.failed > 0).then(|| Condition {
         name: "failed iterations",
         line: style.bad(&iterations.failed.to_string()),
-        details: iterations
-            .failures
-            .iter()
-            .map(|failure| format!("{} × {}", failure.count, failure.reason))
-            .collect(),
+        details: Vec::new(),
+    })
+}
+
+/// All failures by cause: of iterations, requests and connections.
+fn failures(errors: &[ErrorGroup], style: Style) -> Option<Condition> {
+    let n: u64 = errors.iter().map(|group| group.count).sum();
+    (n > 0).then(|| Condition {
+        name: "failures by cause",
+        line: style.bad(&n.to_string()),
+        details: causes::sentences(errors),
     })
 }
 

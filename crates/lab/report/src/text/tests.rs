@@ -37,7 +37,8 @@ fn reads_as_k6_does() {
               ws_sessions.......: 10     0.224719/s
 
               failed iterations...: 2
-                - 2 × connection refused
+              failures by cause...: 2
+                - 2 × connection refused (after 1.5 s)
               generator...........: ✓ was not the bottleneck, CPU 4.45s (0.10 cores)
         "#]],
     );
@@ -106,12 +107,14 @@ fn thresholds_parts_groups_and_plain_numbers_have_their_place() {
               rtt_words.....................: avg=0.2998  min=0.185 med=0.336 max=0.365 p(90)=0.359 p(95)=0.362
               ws_sessions...................: 10 0.224719/s
 
-              thresholds...: ✗ 1 of 3 crossed
+              thresholds..........: ✗ 1 of 3 crossed
                 - rtt{ kind:'own', status:ok }: max<0.3, found 0.365
-              run..........: aborted: enough
-              notices......: 1
+              run.................: aborted: enough
+              notices.............: 1
                 - scenario `a`: insufficient VUs
-              generator....: ✓ was not the bottleneck, CPU 4.45s (0.10 cores)
+              failures by cause...: 2
+                - 2 × connection refused (after 1.5 s)
+              generator...........: ✓ was not the bottleneck, CPU 4.45s (0.10 cores)
         "#]],
     );
 }
@@ -145,11 +148,13 @@ fn losses_target_and_a_saturated_generator_stand_below() {
 
               ws_sessions...: 10 0.224719/s
 
-              deliveries...: 99 of 100 received, 1 lost, 0 duplicated, 2 out of order
-              target.......: server (process 4711), CPU 1m0s (1.50 cores, up to 1.75), RSS up to 12 MB
+              failures by cause...: 2
+                - 2 × connection refused (after 1.5 s)
+              deliveries..........: 99 of 100 received, 1 lost, 0 duplicated, 2 out of order
+              target..............: server (process 4711), CPU 1m0s (1.50 cores, up to 1.75), RSS up to 12 MB
                 - at most 3 threads, 109 open files
                 - about 20 kB of RSS per user (± 250 B), 38 intervals
-              generator....: ✗ INVALID: it was the bottleneck, CPU 4.45s (0.10 cores)
+              generator...........: ✗ INVALID: it was the bottleneck, CPU 4.45s (0.10 cores)
                 - these figures do not describe the target alone
                 - a worker was busy all the time; use more workers,
                   another machine, or less load
@@ -183,7 +188,8 @@ fn colours_do_not_move_columns() {
               ws_sessions[2m.....:[0m [36m10[0m     [36m0.224719/s[0m
 
               failed iterations[2m...:[0m [31m2[0m
-                - 2 × connection refused
+              failures by cause[2m...:[0m [31m2[0m
+                - 2 × connection refused (after 1.5 s)
               generator[2m...........:[0m [32m✓ was not the bottleneck[0m, CPU [36m4.45s[0m (0.10 cores)
         "#]],
     );

@@ -12,17 +12,40 @@ use super::capture::MismatchError;
 
 /// A failure of a user. Its text is a counter's name (`errors.<text>`), so it holds no addresses or values.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct Failure(Cow<'static, str>);
+#[error("{text}")]
+pub(crate) struct Failure {
+    text: Cow<'static, str>,
+    /// The cause in words, with the next step; `None` when the text says everything.
+    cause: Option<String>,
+}
 
 impl Failure {
     pub(crate) fn new(text: impl Into<Cow<'static, str>>) -> Self {
-        Self(text.into())
+        Self {
+            text: text.into(),
+            cause: None,
+        }
     }
 
     /// The text.
     pub(crate) fn text(&self) -> &str {
-        &self.0
+        &self.text
+    }
+
+    /// The text with the cause in words, for the list of causes.
+    pub(crate) fn reason(&self) -> String {
+        match &self.cause {
+            Some(cause) => format!("{} ({cause})", self.text),
+            None => self.text.clone().into_owned(),
+        }
+    }
+
+    /// The failure with its cause in words.
+    pub(crate) fn caused_by(self, cause: String) -> Self {
+        Self {
+            cause: Some(cause),
+            ..self
+        }
     }
 
     /// No answer in time.
@@ -37,15 +60,21 @@ impl Failure {
 
     /// Node's code for a cause if it has one, because people search for these.
     fn of_cause(cause: &Cause) -> Self {
-        match cause {
-            Cause::Refused => Self::new("ECONNREFUSED"),
-            Cause::Reset => Self::new("ECONNRESET"),
-            Cause::NoLocalPort => Self::new("EADDRNOTAVAIL"),
-            Cause::NoFile => Self::new("EMFILE"),
-            Cause::Unreachable => Self::new("EHOSTUNREACH"),
-            Cause::TimedOut(_) => Self::new("ETIMEDOUT"),
-            Cause::Status(status) => Self::new(format!("Unexpected server response: {status}")),
-            cause => Self::new(cause.to_string()),
+        let text: Cow<'static, str> = match cause {
+            Cause::Refused => "ECONNREFUSED".into(),
+            Cause::Reset => "ECONNRESET".into(),
+            Cause::NoLocalPort => "EADDRNOTAVAIL".into(),
+            Cause::NoFile => "EMFILE".into(),
+            Cause::Unreachable => "EHOSTUNREACH".into(),
+            Cause::TimedOut(_) => "ETIMEDOUT".into(),
+            Cause::Status(status) => format!("Unexpected server response: {status}").into(),
+            Cause::Certificate | Cause::NotTls | Cause::Tls => "TLS handshake failed".into(),
+            cause => cause.to_string().into(),
+        };
+        let described = cause.described();
+        Self {
+            cause: (text != described).then_some(described),
+            text,
         }
     }
 }
@@ -53,7 +82,7 @@ impl Failure {
 impl From<&DialError> for Failure {
     fn from(error: &DialError) -> Self {
         match error {
-            DialError::NoSuchHost(_) => Self::new("ENOTFOUND"),
+            DialError::NoSuchHost(_) => Self::new("ENOTFOUND").caused_by(error.to_string()),
             DialError::Connect { source, .. } => Self::of_cause(&Cause::of_io(source)),
             _ => Self::new("EAI_AGAIN"),
         }

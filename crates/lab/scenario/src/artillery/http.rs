@@ -234,7 +234,9 @@ impl From<&HttpError> for Failure {
             HttpError::Timeout { .. } => Self::new("ETIMEDOUT"),
             HttpError::Lost { source, .. } => Self::of_io(source),
             HttpError::Ended => Self::new("ECONNRESET"),
-            HttpError::Handshake(_) => Self::new("TLS handshake failed"),
+            HttpError::Handshake(error) => {
+                Self::new("TLS handshake failed").caused_by(error.cause().described())
+            }
             error => Self::new(error.words().into_owned()),
         }
     }

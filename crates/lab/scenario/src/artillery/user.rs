@@ -136,7 +136,7 @@ impl Vu for Place {
                 Err(failure) => {
                     user.recorder.count(metrics.failed, 1);
                     user.recorder.tally(&format!("errors.{failure}"), 1);
-                    Err(IterationError::new(failure.to_string()))
+                    Err(IterationError::new(failure.reason()))
                 }
             }
         })

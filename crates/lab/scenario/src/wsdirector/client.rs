@@ -94,8 +94,9 @@ impl<'a> Client<'a> {
         // Boxed, because they are large and a client runs them once.
         let (connection, timings, welcome) = match group.protocol {
             Protocol::ActionCable => {
-                let no_welcome =
-                    |error: cable::ConnectError| unmet("a connection and a welcome", error.to_string());
+                let no_welcome = |error: cable::ConnectError| {
+                    unmet("a connection and a welcome", error.cause().explain(&error))
+                };
                 let opened = Box::pin(cable::open(options, traffic))
                     .await
                     .map_err(no_welcome)?;
@@ -106,7 +107,7 @@ impl<'a> Client<'a> {
             Protocol::Base | Protocol::Phoenix => {
                 let opened = Box::pin(websocket::connect(options, traffic)).await;
                 let (connection, timings) =
-                    opened.map_err(|error| unmet("a connection", error.to_string()))?;
+                    opened.map_err(|error| unmet("a connection", error.cause().explain(&error)))?;
                 (connection, timings, Duration::ZERO)
             }
         };

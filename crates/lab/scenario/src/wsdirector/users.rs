@@ -257,12 +257,9 @@ impl<'a> ClientRun<'a> {
             Err((step, unmet)) => {
                 tally.n_failed.fetch_add(1, Relaxed);
                 self.shared.barrier.lose(self.group);
-                let name = step.map_or("connect", |step| step.name);
+                let reason = self.reason(step, &unmet);
                 self.tell(step, unmet);
-                Err(IterationError::new(format!(
-                    "#{name} of group {} failed",
-                    self.group().name
-                )))
+                Err(IterationError::new(reason))
             }
         }
     }
@@ -344,6 +341,18 @@ impl<'a> ClientRun<'a> {
     fn record(&self, step: usize, duration: Duration) {
         let timings = &self.shared.timings;
         timings.record(&self.context.metrics, self.group, step, duration);
+    }
+
+    /// The failure as a cause: which step, and what came instead of the expected.
+    fn reason(&self, step: Option<&Step>, unmet: &Unmet) -> String {
+        let group = &self.group().name;
+        match step {
+            None => format!("#connect of group {group}: {}", unmet.got),
+            Some(step) => format!(
+                "#{} of group {group} ({}:{}): expected {}, got {}",
+                step.name, self.shared.scenario.file, step.place, unmet.expected, unmet.got
+            ),
+        }
     }
 
     fn tell(&self, step: Option<&Step>, unmet: Unmet) {

@@ -1,6 +1,6 @@
 //! From what a script says about a WebSocket to the open connection.
 
-use std::{rc::Rc, sync::Arc};
+use std::{fmt, rc::Rc, sync::Arc};
 
 use plimsoll_clients::{
     dial::{DialError, Traffic},
@@ -57,6 +57,17 @@ pub(super) struct Dialled {
     pub(super) connection: Option<Connection>,
     pub(super) opened: Opened,
     pub(super) tags: SessionTags,
+    /// Why there is no connection; `None` when there is one.
+    pub(super) fault: Option<Fault>,
+}
+
+/// The failure of an attempt, for the list of causes.
+#[derive(Debug)]
+pub(super) struct Fault {
+    /// The cause, with the next step.
+    pub(super) cause: String,
+    /// The failure in full, with the URL and the server's words.
+    pub(super) example: String,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -76,6 +87,7 @@ impl Dial {
             Ok(options) => options,
             Err(failure) => {
                 let error = Some(failure.to_string());
+                let fault = Some(Fault::of(&url, &failure.to_string(), &failure));
                 let opened = Opened {
                     error,
                     ..Opened::default()
@@ -84,6 +96,7 @@ impl Dial {
                     connection: None,
                     opened,
                     tags,
+                    fault,
                 };
             }
         };
@@ -91,9 +104,12 @@ impl Dial {
         if let (Some(jar), Some(response)) = (jar, &attempt.response) {
             Params::remember(&jar, &url, response);
         }
-        let (connection, error) = match attempt.outcome {
-            Ok((connection, _)) => (Some(connection), None),
-            Err(error) => (None, Some(text_of(&error))),
+        let (connection, error, fault) = match attempt.outcome {
+            Ok((connection, _)) => (Some(connection), None, None),
+            Err(error) => {
+                let fault = Fault::of(&url, &error.cause().described(), &error);
+                (None, Some(text_of(&error)), Some(fault))
+            }
         };
         let protocol = connection.as_ref().and_then(Connection::protocol);
         let opened = Opened {
@@ -109,6 +125,7 @@ impl Dial {
             connection,
             opened,
             tags,
+            fault,
         }
     }
 
@@ -132,6 +149,17 @@ impl Dial {
         options.max_message_bytes = MAX_MESSAGE_BYTES;
         self.params.apply(&self.url, &mut options, &network.user_agent);
         Ok(options)
+    }
+}
+
+impl Fault {
+    fn of(url: &str, cause: &str, error: &impl fmt::Display) -> Self {
+        // The query may hold a token, and is different for each user.
+        let address = url.split('?').next().unwrap_or_default();
+        Self {
+            cause: format!("WebSocket: {cause}"),
+            example: format!("WebSocket to {}: {error}", plimsoll_redacted::url(address)),
+        }
     }
 }
 

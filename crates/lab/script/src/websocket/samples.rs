@@ -53,6 +53,11 @@ impl Samples {
         self.session.record(self.websocket.connecting, took);
     }
 
+    /// An open connection ended in an unexpected way. It was not refused, so it is not one of the failed connections.
+    pub(super) fn lost(&self, error: &str) {
+        self.user.fault(error, error);
+    }
+
     pub(super) fn sent(&self) {
         self.session.count(self.websocket.msgs_sent, 1);
     }

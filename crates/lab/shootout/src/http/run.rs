@@ -214,7 +214,8 @@ pub(crate) async fn run(
     let n_unsent = schedule
         .n_due(ended)
         .map_or(0, |n_due| n_due.saturating_sub(tally.n_started + n_abandoned));
-    journal.fail(elapsed, "Unsent: all places were taken", n_unsent);
+    let unsent = "Unsent: all places were taken";
+    journal.fail(elapsed, unsent, unsent, n_unsent);
     let chronicle = journal.finish(elapsed);
     let targets = meter.finish(&chronicle.timeline, &[]);
     let trouble = setup

@@ -96,9 +96,12 @@ pub(crate) fn faulty_step() -> Step {
         deliveries.counts.n_out_of_order = 4;
         deliveries.waited = Some(64 * MS);
     }
-    (0..3).for_each(|_| step.connect.failures.count(Cause::Refused));
-    step.connect.failures.count(Cause::TimedOut(Phase::Upgrade));
-    step.drops.count(Cause::of_disconnect("too_slow"));
+    let count = |causes: &mut Causes, cause: Cause, n| {
+        causes.add_as(&cause.to_string(), &cause.to_string(), n, Duration::ZERO);
+    };
+    count(&mut step.connect.failures, Cause::Refused, 3);
+    count(&mut step.connect.failures, Cause::TimedOut(Phase::Upgrade), 1);
+    count(&mut step.drops, Cause::of_disconnect("too_slow"), 1);
     step.health = Health {
         saturated: true,
         reasons: vec!["its workers were too busy".to_owned()],

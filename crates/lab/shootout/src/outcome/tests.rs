@@ -1,7 +1,5 @@
 //! Verdicts and remarks.
 
-use plimsoll_clients::cause::Cause;
-
 use super::{examples::*, *};
 
 #[test]
@@ -28,10 +26,10 @@ fn only_losses_and_failures_are_faults() {
     check(true, |step| counts(step).n_delivered -= 1);
     check(true, |step| step.sampling.as_mut().unwrap().n_unanswered = 1);
     check(true, |step| {
-        step.drops.count(Cause::Reset);
+        step.drops.add("reset", "reset", 1, Duration::ZERO);
     });
     check(true, |step| {
-        step.connect.failures.count(Cause::Reset);
+        step.connect.failures.add("reset", "reset", 1, Duration::ZERO);
     });
 }
 

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use plimsoll_load::generator::Health;
+use plimsoll_load::{causes::Causes, generator::Health};
 use plimsoll_report::{
     Distribution, rfc3339,
     summary::{Target, Threshold},
@@ -12,7 +12,6 @@ use serde::Serialize;
 
 use super::text::millis;
 use crate::{
-    causes::Causes,
     meter::{Period, Watched, seconds},
     options::Model,
     outcome::{Connecting, DeliveryCounts, Outcome, Step},
@@ -326,7 +325,7 @@ impl CountsObject {
 }
 
 fn groups(causes: &Causes) -> BTreeMap<String, u64> {
-    causes.groups().into_iter().collect()
+    causes.by_count().into_iter().collect()
 }
 
 #[cfg(test)]

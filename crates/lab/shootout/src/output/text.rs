@@ -5,10 +5,10 @@
 
 use std::{fmt::Write, time::Duration};
 
+use plimsoll_load::causes::Causes;
 use plimsoll_report::{Distribution, summary::Threshold};
 
 use crate::{
-    causes::Causes,
     options::Model,
     outcome::{Connecting, Deliveries, Sampling, Setting, Step},
 };
@@ -203,7 +203,7 @@ fn phases(connect: &Connecting) -> String {
 
 fn failures(what: &str, causes: &Causes) -> Option<String> {
     let groups: Vec<_> = causes
-        .groups()
+        .by_count()
         .iter()
         .map(|(cause, n)| format!("{cause} ({n})"))
         .collect();

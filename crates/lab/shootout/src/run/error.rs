@@ -1,11 +1,15 @@
 //! Why a run could not be done.
 
-use std::io;
+use std::{cmp::Reverse, io};
 
 use plimsoll_clients::target::ResolveError;
-use plimsoll_load::{preflight::Problem, watch::WatchError};
+use plimsoll_load::{
+    causes::{Cause, Causes},
+    preflight::Problem,
+    watch::WatchError,
+};
 
-use crate::{causes::Causes, fleet::WorkerLost};
+use crate::fleet::WorkerLost;
 
 /// The run could not be done, or not to its end. Exit code 1.
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +27,7 @@ pub enum RunError {
     #[error("start the worker threads: {0}")]
     Start(io::Error),
     /// No client of the first step became ready.
-    #[error("none of the {n_clients} clients became ready: {}", groups(causes))]
+    #[error("none of the {n_clients} clients became ready{}", groups(causes))]
     NobodyReady {
         /// The number of clients that tried.
         n_clients: usize,
@@ -55,8 +59,35 @@ fn join(problems: &[Problem]) -> String {
         .join("\n")
 }
 
+/// The most causes that are listed. Reason: a person reads the first few.
+const MOST_CAUSES: usize = 10;
+
+/// The only cause on the same line, or several on a line each, the most frequent first; each with an example if that
+/// says more.
 fn groups(causes: &Causes) -> String {
-    let groups = causes.groups();
-    let groups: Vec<_> = groups.iter().map(|(cause, n)| format!("{cause} ({n})")).collect();
-    groups.join(", ")
+    let mut known: Vec<_> = causes.iter().collect();
+    known.sort_by_key(|(_, cause)| Reverse(cause.span.n));
+    let example = |text: &str, cause: &Cause| {
+        if cause.example == text {
+            String::new()
+        } else {
+            format!(" ({})", cause.example)
+        }
+    };
+    if let ([(text, cause)], None) = (known.as_slice(), causes.other()) {
+        return format!(": {text}{}", example(text, cause));
+    }
+    let lines = known
+        .iter()
+        .take(MOST_CAUSES)
+        .map(|(text, cause)| format!("\n  {} × {text}{}", cause.span.n, example(text, cause)));
+    let lines: String = lines.collect();
+    let n_rest: u64 = causes.total()
+        - known
+            .iter()
+            .take(MOST_CAUSES)
+            .map(|(_, cause)| cause.span.n)
+            .sum::<u64>();
+    let rest = (n_rest > 0).then(|| format!("\n  {n_rest} × other causes"));
+    lines + &rest.unwrap_or_default()
 }

@@ -42,7 +42,7 @@ impl Recipient for Listener<'_> {
 pub(super) async fn live(shared: Rc<Shared>, slot: usize, route: usize) {
     // Boxed, because it needs ten times the memory of what comes after it, and only for a moment.
     match Box::pin(opening::open(&shared.setup, route, &shared.traffic)).await {
-        Err(cause) => shared.outbox.post(Event::OpenFailed { cause }),
+        Err(unready) => shared.outbox.post(Event::OpenFailed(unready)),
         Ok((connection, opening)) => {
             let mailbox = shared.add_mailbox(slot);
             shared.outbox.post(Event::Opened {

@@ -10,7 +10,7 @@ use plimsoll_clients::{
     websocket::{self, Connection, Timings},
 };
 
-use super::Setup;
+use super::{Setup, Unready};
 
 /// The time until a client was ready, phase by phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,23 +31,35 @@ pub(super) async fn open(
     setup: &Setup,
     route: usize,
     traffic: &Rc<Traffic>,
-) -> Result<(Connection, Opening), Cause> {
-    let options = setup.routes.get(route).ok_or(Cause::Unreachable)?;
+) -> Result<(Connection, Opening), Unready> {
+    let no_route = || Unready::new(Cause::Unreachable, &"no route to the target");
+    let options = setup.routes.get(route).ok_or_else(no_route)?;
     if !setup.wire.server_type().is_cable() {
         let connecting = websocket::connect(options, traffic);
-        let (connection, timings) = connecting.await.map_err(|error| error.cause())?;
+        let (connection, timings) = connecting
+            .await
+            .map_err(|error| Unready::new(error.cause(), &error))?;
         return Ok((connection, opening(&timings, None, None)));
     }
     let opened = cable::open(options, traffic).await;
-    let (mut connection, timings, welcome) = opened.map_err(|error| error.cause())?;
+    let (mut connection, timings, welcome) = opened.map_err(|error| Unready::new(error.cause(), &error))?;
     let offered = Dialect {
         encoding: setup.wire.encoding(),
         is_extended: false,
     };
-    cable::check_agreed(&connection, offered).map_err(|error| error.cause())?;
+    cable::check_agreed(&connection, offered).map_err(|error| Unready::new(error.cause(), &error))?;
     let subscribe = cable::subscribe(&mut connection, setup.wire.channel(), setup.subscribe_limit).await;
-    let subscribe = subscribe.map_err(|error| error.cause())?;
+    let subscribe = subscribe.map_err(|error| Unready::new(error.cause(), &error))?;
     Ok((connection, opening(&timings, Some(welcome), Some(subscribe))))
+}
+
+impl Unready {
+    fn new(cause: Cause, error: &impl ToString) -> Self {
+        Self {
+            cause,
+            example: error.to_string(),
+        }
+    }
 }
 
 fn opening(timings: &Timings, welcome: Option<Duration>, subscribe: Option<Duration>) -> Opening {

@@ -114,7 +114,8 @@ fn compact_has_thresholds_checks_and_the_metrics_that_matter() {
                     arrival-rate executor it shows in every iteration that it delays
                 clock...............: late by p(99)=800µs max=800µs
                 failed iterations...: 2
-                  - 2 × connection refused
+                failures by cause...: 2
+                  - 2 × connection refused (after 1.5 s)
                 generator...........: ✓ was not the bottleneck, CPU 4.45s (0.10 cores)
         "#]],
     );
@@ -258,7 +259,8 @@ fn full_has_all_metrics_and_the_parts_of_the_run() {
                     arrival-rate executor it shows in every iteration that it delays
                 clock...............: late by p(99)=800µs max=800µs
                 failed iterations...: 2
-                  - 2 × connection refused
+                failures by cause...: 2
+                  - 2 × connection refused (after 1.5 s)
                 generator...........: ✓ was not the bottleneck, CPU 4.45s (0.10 cores)
         "#]],
     );
@@ -312,7 +314,8 @@ fn legacy_has_the_tree_of_groups_and_all_metrics() {
                   arrival-rate executor it shows in every iteration that it delays
               clock...............: late by p(99)=800µs max=800µs
               failed iterations...: 2
-                - 2 × connection refused
+              failures by cause...: 2
+                - 2 × connection refused (after 1.5 s)
               generator...........: ✓ was not the bottleneck, CPU 4.45s (0.10 cores)
         "#]],
     );
@@ -362,7 +365,8 @@ fn all_durations_have_the_chosen_unit() {
                     arrival-rate executor it shows in every iteration that it delays
                 clock...............: late by p(99)=800µs max=800µs
                 failed iterations...: 2
-                  - 2 × connection refused
+                failures by cause...: 2
+                  - 2 × connection refused (after 1.5 s)
                 generator...........: ✓ was not the bottleneck, CPU 4.45s (0.10 cores)
         "#]],
     );
@@ -405,7 +409,8 @@ fn a_saturated_open_model_says_so_in_its_own_section() {
                 duration from the schedule...: avg=12.5ms min=10ms med=12.5ms max=15ms p(90)=14.5ms p(95)=14.75ms
                 clock........................: late by p(99)=800µs max=800µs
                 failed iterations............: 2
-                  - 2 × connection refused
+                failures by cause............: 2
+                  - 2 × connection refused (after 1.5 s)
                 generator....................: ✗ INVALID: it was the bottleneck, CPU 4.45s (0.10 cores)
                   - these figures do not describe the target alone
                   - a worker was busy all the time

@@ -47,6 +47,16 @@ pub(super) enum ConnectFailure {
     LookUpTimedOut(Duration),
 }
 
+impl ConnectFailure {
+    /// The cause with the next step, for the list of causes.
+    fn described(&self) -> String {
+        match self {
+            Self::Cable(error) => error.cause().described(),
+            error => error.to_string(),
+        }
+    }
+}
+
 /// Connects and waits for the welcome. Records `ws_sessions` and `ws_connecting`, even on failure.
 ///
 /// The future is boxed and the function is not inlined, because the future takes kilobytes and the caller runs on a
@@ -67,12 +77,29 @@ async fn open(
     options: &ConnectOptions,
     recorder: Recorder,
 ) -> Result<Connected, ConnectFailure> {
+    let opened = try_to_open(host, url, options, &recorder).await;
+    recorder.connection(opened.is_err());
+    if let Err(failure) = &opened {
+        // The query may hold a token, and is different for each user.
+        let address = url.split('?').next().unwrap_or_default();
+        let example = format!("cable client of {}: {failure}", plimsoll_redacted::url(address));
+        recorder.fault(&format!("cable client: {}", failure.described()), &example);
+    }
+    opened
+}
+
+async fn try_to_open(
+    host: &Host,
+    url: &str,
+    options: &ConnectOptions,
+    recorder: &Recorder,
+) -> Result<Connected, ConnectFailure> {
     let started = Instant::now();
     let target = Target::parse(url)?;
     let traffic = Rc::new(Traffic::default());
     let attempt = attempt(host, &target, options, &traffic).await;
     let took = started.elapsed();
-    let user = recorder;
+    let user = recorder.clone();
     let recorder = tagged(host, url, options, &user, attempt.as_ref().ok());
     let websocket = host.metrics().websocket;
     recorder.count(websocket.sessions, 1);

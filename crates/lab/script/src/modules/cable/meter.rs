@@ -32,6 +32,10 @@ pub(super) struct Meter {
     /// Subscriptions whose answer has not been recorded.
     unanswered: RefCell<Vec<Channel>>,
     has_ended: Cell<bool>,
+    /// Whether a subscription was refused.
+    was_refused: Cell<bool>,
+    /// Whether a subscription was confirmed.
+    was_confirmed: Cell<bool>,
 }
 
 impl Meter {
@@ -56,12 +60,21 @@ impl Meter {
             recorded: Cell::default(),
             unanswered: RefCell::default(),
             has_ended: Cell::new(false),
+            was_refused: Cell::new(false),
+            was_confirmed: Cell::new(false),
         })
     }
 
     /// The client has its session.
     pub(super) fn begin(&self, session: &Session) {
         self.session.replace(Some(session.clone()));
+    }
+
+    /// A subscription was rejected or not answered. `cause` has the next step. A connection of which no subscription was
+    /// confirmed is one of the failed ones.
+    pub(super) fn refused(&self, cause: &str, example: &str) {
+        self.user.fault(cause, example);
+        self.was_refused.set(true);
     }
 
     /// A subscription was asked for.
@@ -95,6 +108,9 @@ impl Meter {
         if self.session.borrow().is_some() && !self.has_ended.replace(true) {
             self.recorder
                 .record(self.websocket.session_duration, self.started.elapsed());
+            if self.was_refused.get() && !self.was_confirmed.get() {
+                self.user.connection_lost();
+            }
         }
     }
 
@@ -114,6 +130,7 @@ impl Meter {
         if channel.is_rejected() {
             self.recorder.count(self.cable.rejected, 1);
         } else {
+            self.was_confirmed.set(true);
             self.recorder.record(self.cable.subscribe_duration, ack);
         }
         true

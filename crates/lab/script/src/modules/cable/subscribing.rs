@@ -93,6 +93,7 @@ impl Subscription {
         let answer = answer(ctx, channel, limit)?;
         self.shared.meter.record();
         let identifier = channel.identifier();
+        let cause = answer.as_ref().err().map(|error| error.cause().described());
         let text = match answer {
             Ok(_) => {
                 let channel = Channel::new(Rc::clone(&self.shared), channel.clone());
@@ -105,6 +106,11 @@ impl Subscription {
             ),
             Err(error @ SubscribeError::Ended(_)) => format!("subscription to `{identifier}`: {error}"),
         };
+        if let Some(cause) = cause {
+            self.shared
+                .meter
+                .refused(&format!("cable client: {cause}"), &text);
+        }
         self.shared.failed(ctx, &text)?;
         Ok(None)
     }

@@ -43,11 +43,12 @@ impl Samples {
         let recorder = self.recorder(program, base, call, exchange, expected);
         write(&recorder, &program.metrics().http, &exchange.timings, expected);
         if expected == Some(false) {
-            let what = match &exchange.outcome {
-                Ok(response) => format!("answered {}", response.status),
-                Err(error) => format!("failed: {}", error.words()),
+            let (what, advice) = match &exchange.outcome {
+                Ok(response) => (format!("answered {}", response.status), None),
+                Err(error) => (format!("failed: {}", error.words()), error.advice()),
             };
-            note_fault(base, exchange.method.as_str(), &shown_url(call, exchange), &what);
+            let url = shown_url(call, exchange);
+            note_fault(base, exchange.method.as_str(), &url, &what, advice);
         }
     }
 
@@ -71,7 +72,7 @@ impl Samples {
         );
         if expected == Some(false) {
             let what = format!("failed: {}", problem.text);
-            note_fault(base, call.request.method.as_str(), url, &what);
+            note_fault(base, call.request.method.as_str(), url, &what, None);
         }
     }
 
@@ -178,9 +179,13 @@ fn tagged(program: &Program, base: &Recorder, call: &Call, mut system: Vec<Tag<'
     base.with_tags(tags::pairs(&call.tags).chain(system))
 }
 
-/// Adds a fault to the summary's list of faults.
-fn note_fault(recorder: &Recorder, method: &str, url: &str, what: &str) {
-    recorder.fault(&format!("request {what}"), &format!("{method} {url} {what}"));
+/// Adds a fault to the summary's list of faults, with the next step if it is known.
+fn note_fault(recorder: &Recorder, method: &str, url: &str, what: &str, advice: Option<&str>) {
+    let cause = match advice {
+        Some(advice) => format!("request {what}: {advice}"),
+        None => format!("request {what}"),
+    };
+    recorder.fault(&cause, &format!("{method} {url} {what}"));
 }
 
 fn write(recorder: &Recorder, metrics: &Http, timings: &Timings, expected: Option<bool>) {

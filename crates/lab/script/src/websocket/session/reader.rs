@@ -17,7 +17,12 @@ use plimsoll_websocket::Event;
 use super::Session;
 use crate::{
     program::Program,
-    websocket::{Ending, debug::Debug, dial::Dialled, samples::Samples},
+    websocket::{
+        Ending,
+        debug::Debug,
+        dial::{Dialled, Fault},
+        samples::Samples,
+    },
 };
 
 /// Ends the session with the future that it is in, when that is dropped before its time. After the connection's own end
@@ -70,12 +75,17 @@ impl Reader {
             connection,
             opened,
             tags,
+            fault,
         } = dialled;
         if self.0.debug.is_some() {
             Debug::attempted(&self.0.url, opened.response.as_ref(), opened.error.as_deref());
         }
         let samples = Samples::new(program, recorder, &tags);
         samples.attempted(self.0.started.elapsed());
+        recorder.connection(fault.is_some());
+        if let Some(Fault { cause, example }) = fault {
+            recorder.fault(&cause, &example);
+        }
         self.0.has_begun.set(true);
         self.0.samples.replace(samples);
         self.0.count_traffic();
@@ -126,7 +136,17 @@ impl Reader {
         if session.debug.is_some() && !matches!(ending, ReceiveError::Closed { .. }) {
             Debug::lost(&session.url, &ending.to_string());
         }
-        session.ending.replace(Some(Ending::of(ending, Instant::now())));
+        let known = Ending::of(ending, Instant::now());
+        // After the script's own Close, a missing answer is not a failure of the connection.
+        let was_expected = session
+            .conversation
+            .borrow()
+            .as_ref()
+            .is_some_and(Conversation::expects_close);
+        if let Some(error) = known.error.as_ref().filter(|_| !was_expected) {
+            session.samples.borrow().lost(error);
+        }
+        session.ending.replace(Some(known));
         if !ending.asks_for_close() {
             session.conversation.take();
         } else if session.inbox.borrow().is_empty() && !session.is_handling.get() {
