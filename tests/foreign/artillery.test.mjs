@@ -228,7 +228,7 @@ describe("the engine ws", () => {
       ["no such host", "ws://plimsoll.invalid", "think: 1", "ENOTFOUND"],
     ]) {
       const { code, counters, stderr } = await run(t, single(target, `  - ${step}\n`));
-      assert.equal(code, 0, `${name}: ${stderr}`);
+      assert.equal(code, 3, `${name}: ${stderr}`);
       assert.equal(counters["vusers.failed"], 1, name);
       assert.equal(counters["vusers.completed"], undefined, name);
       const errors = Object.entries(counters).filter(([name]) => name.startsWith("errors."));
@@ -496,7 +496,7 @@ describe("the engine http", () => {
     ]) {
       const flow = `  - get: { url: "${url}"${more} }\n`;
       const { code, counters, stderr } = await run(t, user(target, flow, ", http: { timeout: 0.5 }"));
-      assert.equal(code, 0, `${name}: ${stderr}`);
+      assert.equal(code, 3, `${name}: ${stderr}`);
       assert.equal(counters[`errors.${error}`], 1, `${name}: ${JSON.stringify(counters)}`);
       assert.equal(counters["vusers.failed"], 1, name);
     }
@@ -524,7 +524,7 @@ scenarios:
     // A report that is not there yet may stand before the file.
     const cwd = folderOf(t, { "test.yml": file });
     const { code, stdout, stderr } = await plimsollIn({ cwd }, "run", "--output", "report.json", "--report", "a.json", "test.yml");
-    assert.equal(code, 0, stderr);
+    assert.equal(code, 3, stderr);
     const { metrics } = JSON.parse(readFileSync(join(cwd, "a.json"), "utf8"));
     const { contains, values } = metrics["plugins.metrics-by-endpoint.server-timing./lost (missing)"];
     assert.deepEqual([contains, values.count, values.max], ["time", 2, 12_500]);

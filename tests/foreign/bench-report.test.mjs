@@ -140,7 +140,7 @@ describe("reports of benches", { concurrency: false }, () => {
     const { errors, iterations, metrics, timeline, metadata } = told.summary;
     assert.deepEqual([iterations.complete, iterations.failed, total(timeline.failed)], [8, 5, 5]);
     assert.deepEqual([metrics.connect.values.count, errors.length, errors[0].count], [3, 1, 5]);
-    assert.equal(errors[0].cause, "client not ready: upgrade refused with HTTP status 503");
+    assert.equal(errors[0].cause, "client not ready: upgrade refused with HTTP status 503: the server is overloaded or stops; use fewer connections at a time");
     const { first_seconds, last_seconds } = errors[0];
     assert.ok(0 < first_seconds && first_seconds <= last_seconds && last_seconds <= metadata.duration_seconds);
     assert.equal(told.verdict.outcome, "flawed");

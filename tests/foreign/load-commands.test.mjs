@@ -36,6 +36,7 @@ const COMMANDS = {
 const FLAGS = [
   ...["--out", "--report", "--format", "--watch", "--save", "--no-save", "--quiet", "--no-color"],
   ...["--ui", "--tui", "--no-tui", "--address", "--linger", "--no-memory-check"],
+  ...["--fail-on-errors", "--abort-on-error-rate"],
 ];
 
 /** How the help of a command is asked for. */

@@ -164,10 +164,10 @@ describe("what scripts do wrong ends with k6's exit code, and says what, where a
     assert.match(stderr, /^error: lib\.js does not export `nope`\n --> script\.js:1:15\n/);
   });
 
-  test("a call of what a module does not have is a warning before it is an exception: 0", async (t) => {
+  test("a call of what a module does not have is a warning before it is an exception: 3", async (t) => {
     const script = 'import http from "k6/http";\nexport default function () {\n  http.gett("http://localhost");\n}';
     const { code, stderr } = await run(t, script);
-    assert.equal(code, 0);
+    assert.equal(code, 3);
     assert.match(stderr, /^WARN\[0000\] k6\/http has no `gett`; did you mean `get`\?\n --> script\.js:3:8\n/);
   });
 
@@ -183,9 +183,10 @@ describe("what scripts do wrong ends with k6's exit code, and says what, where a
     ["a text of 1 GB", 'export default function () {\n  "x".repeat(1073741824);\n}', "invalid string length"],
     ["a recursion without end", "export default function () {\n  (function f() {\n    f();\n  })();\n}", "call stack size"],
   ]) {
-    test(`in an iteration, ${name} is told and fails nothing else: 0`, async (t) => {
+    test(`in every iteration, ${name} is told, and the code is 3 where k6 has 0`, async (t) => {
       const { code, stdout, stderr } = await run(t, script);
-      assert.equal(code, 0, stderr);
+      assert.equal(code, 3, stderr);
+      assert.equal((await run(t, script, ["--fail-on-errors=never"])).code, 0);
       assert.ok(stderr.includes(said), `${said} in ${stderr}`);
       assert.match(stdout, /iterations\.+: 1 /);
     });

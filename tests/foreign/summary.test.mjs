@@ -193,7 +193,7 @@ test("requests that fail are errors of the summary, by cause and with an example
   assert.equal(metrics.http_req_failed.values.passes, 10);
   assert.deepEqual(
     errors.map(({ cause, count }) => [cause, count]).sort(),
-    [["request answered 503", 5], ["request failed: dial: connection refused", 5]],
+    [["request answered 503", 5], ["request failed: dial: connection refused: is the server running, and is this its address?", 5]],
   );
   const [answered] = errors.filter(({ cause }) => cause.includes("503"));
   assert.match(answered.example, /^GET http:\/\/127\.0\.0\.1:\d+\/bad\?user=2000\d answered 503$/);

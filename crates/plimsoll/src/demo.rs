@@ -221,6 +221,10 @@ impl EngineTest for ChatTest<'_> {
         Ok(())
     }
 
+    fn lists_causes(&self, (): &()) -> bool {
+        self.options.session.format == Format::Text
+    }
+
     fn reports_unasked(&self) -> bool {
         self.options.session.format == Format::Text
     }

@@ -44,8 +44,9 @@ pub(crate) enum TestFailure {
     /// A check of an Artillery file does not hold; the code is Artillery's. Clients of a wsdirector scenario failed; the code
     /// is that tool's.
     ChecksFailed = 1,
-    /// An output lost samples; the code is that of [`Status::BadResult`].
-    SamplesLost = 3,
+    /// An output lost samples, or too many iterations, requests or connections failed; the code is that of
+    /// [`Status::BadResult`].
+    BadResult = 3,
     /// Expectations of an Artillery file were not met; the code is Artillery's.
     ExpectationsFailed = 21,
     /// A threshold does not hold.

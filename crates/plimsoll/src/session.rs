@@ -4,6 +4,7 @@
 mod basis;
 mod ending;
 mod engine;
+mod errors;
 mod flags;
 mod load_test;
 mod log;
@@ -26,7 +27,7 @@ use plimsoll_load::{
     watch::Sampling,
 };
 use plimsoll_outputs::{Outputs, Running};
-use plimsoll_report::Style;
+use plimsoll_report::{Style, Summary};
 use plimsoll_script::Redaction;
 
 pub(crate) use self::{
@@ -44,6 +45,7 @@ pub(crate) use self::{
 };
 use self::{
     engine::OnEngine,
+    errors::ErrorGuard,
     progress::{Audience, Display},
     rest::{Orders, Reporter, Rest, Snapshot},
 };
@@ -165,15 +167,19 @@ impl<'a> Session<'a> {
                 signals.received(2).await;
             }
         };
-        let ends = Ends::new(signals.clone(), orders);
-        tokio::select! {
+        let ends = Ends::new(signals.clone(), orders, self.flags.errors.guard());
+        let repeats = self.basis.repeats().clone();
+        let outcome = tokio::select! {
             outcome = self.run_test(test, control, ends, reporter) => outcome,
             () = second_signal => {
                 let message = "a second signal ended the run at once, so there is no result";
                 Err(TestFailure::Interrupted.because(message))
             }
             never = serving => match never {},
-        }
+            never = repeats.keep_telling() => match never {},
+        };
+        repeats.tell();
+        outcome
     }
 
     fn rest(&self, orders: &Orders, subject: Subject<'_>) -> Result<Option<Rest>, Failure> {
@@ -212,7 +218,8 @@ impl<'a> Session<'a> {
             signals: ends.signals(),
             sampling: sampling.as_ref(),
         };
-        let watchers = Arc::new(self.watchers(&setting, header.is_some(), reporter)?);
+        let guard = ends.guard().clone();
+        let watchers = Arc::new(self.watchers(&setting, header.is_some(), reporter, guard.clone())?);
         if let Some(header) = header {
             watchers.begin(&header, run::max_vus(test.subject().plan));
         }
@@ -227,7 +234,9 @@ impl<'a> Session<'a> {
         let ran = test.run(company).await;
         let written = ending::written(outputs, ends.signals()).await;
         watchers.close_display();
+        self.basis.repeats().tell();
         let (result, mut summary) = ran?;
+        summary.notices.extend(guard.reason());
         summary.notices.extend(written.notices());
         let redaction = self.basis.redaction();
         summary.edit_sentences(|text| redaction.redact(text).into_owned());
@@ -237,6 +246,9 @@ impl<'a> Session<'a> {
             ender: ends.ender(),
         };
         let printed = test.print(&ended).await;
+        if !test.lists_causes() {
+            self.tell_causes(&summary);
+        }
         // A closed standard output is no reason to lose the run.
         self.keeper.keep(&summary);
         if self.flags.report.is_empty() && test.reports_unasked() {
@@ -251,7 +263,16 @@ impl<'a> Session<'a> {
             tracing::info!("The run is over; waiting for a signal because of --linger.");
             ends.signals().received(1).await;
         }
-        ending::ending(test.verdict(ended), &written, summary.generator.saturated)
+        let verdict = self.flags.errors.judge(test.verdict(ended), &guard, &summary);
+        ending::ending(verdict, &written, summary.generator.saturated)
+    }
+
+    /// Lists the causes of failures on standard error.
+    fn tell_causes(&self, summary: &Summary) {
+        if !self.flags.quiet {
+            let style = self.basis.style(&io::stderr());
+            self.basis.screen().print(&summary.causes(style));
+        }
     }
 
     fn start_outputs(&mut self, subject: Subject<'_>) -> Result<Running, Failure> {
@@ -272,6 +293,7 @@ impl<'a> Session<'a> {
         setting: &Setting<'_>,
         has_progress: bool,
         reporter: Option<Reporter>,
+        guard: ErrorGuard,
     ) -> Result<Watchers, Failure> {
         let audience = if self.flags.quiet || !has_progress {
             Audience::Nobody
@@ -283,7 +305,7 @@ impl<'a> Session<'a> {
         let view = self.view(setting)?;
         let page = self.page(setting)?;
         let display = Display::new(Arc::clone(self.basis.screen()), audience).with_view(view);
-        Ok(Watchers::new(display, page, reporter))
+        Ok(Watchers::new(display, page, reporter, guard))
     }
 
     fn view(&self, setting: &Setting<'_>) -> Result<Option<Live>, Failure> {

@@ -9,7 +9,7 @@ use expect_test::expect_file;
 use crate::{bench, demo, run};
 
 /// The flags that every load command has, unless [`GAPS`] says why not.
-const FLAGS: [&str; 15] = [
+const FLAGS: [&str; 17] = [
     "out",
     "report",
     "format",
@@ -24,6 +24,8 @@ const FLAGS: [&str; 15] = [
     "address",
     "linger",
     "no-memory-check",
+    "fail-on-errors",
+    "abort-on-error-rate",
     THRESHOLDS,
 ];
 
@@ -49,7 +51,7 @@ const LINE: &str = "line";
 const LINE_BENCH: &str = "line bench";
 
 /// Flags that commands do not have, and the reason.
-const GAPS: [(&[&str], &[&str], &str); 7] = [
+const GAPS: [(&[&str], &[&str], &str); 8] = [
     (
         &["out"],
         &[LINE, LINE_BENCH],
@@ -71,6 +73,11 @@ const GAPS: [(&[&str], &[&str], &str); 7] = [
         &["no-memory-check"],
         &[LINE, LINE_BENCH],
         "A step that needs more memory than this machine has is the generator's limit and ends the search.",
+    ),
+    (
+        &["fail-on-errors", "abort-on-error-rate"],
+        &[LINE, LINE_BENCH],
+        "A search makes a target fail on purpose. Objectives such as `errors==0` say which failures break a step.",
     ),
     (
         &[THRESHOLDS],

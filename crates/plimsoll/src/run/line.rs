@@ -164,11 +164,13 @@ impl Setup<'_> {
         };
         let found = tokio::select! {
             found = hunt.run() => found?,
+            never = self.basis.repeats().keep_telling() => match never {},
             () = signals.received(2) => {
                 let message = "a second signal ended the search at once, so there is no result";
                 return Err(TestFailure::Interrupted.because(message));
             }
         };
+        self.basis.repeats().tell();
         let report = Report {
             plimsoll: env!("CARGO_PKG_VERSION"),
             command,

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     exit::{Failure, Status, TestFailure},
     runtime::run_local,
-    session::{self, Beginning, Crowd, EngineTest, Finished, LogSettings, Session, Subject, Users},
+    session::{self, Beginning, Crowd, EngineTest, Finished, Format, LogSettings, Session, Subject, Users},
     surroundings::Surroundings,
     terminal,
 };
@@ -152,6 +152,14 @@ impl EngineTest for ScriptTest<'_> {
             no_color: flags.no_color || terminal::is_colour_refused(),
         };
         Ok(results.tell(finished.summary, stages).await?)
+    }
+
+    fn lists_causes(&self, stages: &Stages) -> bool {
+        let flags = &self.flags.results;
+        self.flags.session.format == Format::Text
+            && !flags.no_summary
+            && flags.summary_mode != SummaryMode::Disabled
+            && !stages.has_handle_summary()
     }
 
     fn verdict(&self, finished: &Finished<'_>) -> Result<Status, Failure> {

@@ -80,10 +80,15 @@ pub(super) fn check_functions(script: &Script, name: &str, plan: &Plan) -> Resul
         Some(scenario) => {
             let exported: Vec<_> = functions.iter().map(String::as_str).collect();
             let problem = format!(
-                "scenario `{}` calls the function `{}`, which is not exported; there are: {}",
+                "scenario `{}` calls the function `{}`, which is not exported; there are: {}. Write `export {} … {{ }}`, or \
+                 name another function in `exec`",
                 scenario.name,
                 scenario.exec,
-                exported.join(", ")
+                exported.join(", "),
+                match scenario.exec.as_str() {
+                    "default" => "default function ()".to_owned(),
+                    name => format!("function {name}()"),
+                }
             );
             Err(Mistake::new(name, problem))
         }

@@ -5,7 +5,7 @@ use std::{io, sync::Arc};
 use plimsoll_report::Style;
 use plimsoll_script::Redaction;
 
-use super::log::{Console, Log, LogSettings};
+use super::log::{Console, Log, LogSettings, Repeats, Started};
 use crate::{screen::Screen, terminal};
 
 /// Standard error and the log of this process.
@@ -13,6 +13,7 @@ pub(crate) struct Basis {
     screen: Arc<Screen<io::Stderr>>,
     is_drawable: bool,
     console: Console,
+    repeats: Repeats,
     redaction: Redaction,
     no_color: bool,
 }
@@ -35,8 +36,10 @@ impl Basis {
             screen: Arc::clone(&screen),
             redaction: redaction.clone(),
         };
+        let Started { console, repeats } = log.start()?;
         Ok(Self {
-            console: log.start()?,
+            console,
+            repeats,
             screen,
             is_drawable,
             redaction,
@@ -57,6 +60,11 @@ impl Basis {
     /// The output of scripts' `console`.
     pub(crate) fn console(&self) -> &Console {
         &self.console
+    }
+
+    /// The lines of the log that were counted instead of written.
+    pub(crate) fn repeats(&self) -> &Repeats {
+        &self.repeats
     }
 
     /// The texts that nothing shows.

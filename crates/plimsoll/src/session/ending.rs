@@ -6,7 +6,7 @@ use plimsoll_load::run::RunError;
 use plimsoll_outputs::{OutputReport, Running};
 use tokio::time::sleep;
 
-use super::rest::Orders;
+use super::{errors::ErrorGuard, rest::Orders};
 use crate::{
     exit::{Failure, Status, TestFailure},
     signals::Signals,
@@ -25,6 +25,7 @@ const LAST_MOMENT: Duration = Duration::from_secs(1);
 pub(crate) struct Ends {
     signals: Signals,
     orders: Orders,
+    guard: ErrorGuard,
 }
 
 /// The source of the order that ended a run early.
@@ -35,15 +36,26 @@ pub(crate) enum Ender {
     Person,
     /// A controller, through the REST interface.
     Controller,
+    /// The guard of `--abort-on-error-rate`.
+    Guard,
 }
 
 impl Ends {
-    pub(super) fn new(signals: Signals, orders: Orders) -> Self {
-        Self { signals, orders }
+    pub(super) fn new(signals: Signals, orders: Orders, guard: ErrorGuard) -> Self {
+        Self {
+            signals,
+            orders,
+            guard,
+        }
     }
 
     pub(super) fn signals(&self) -> &Signals {
         &self.signals
+    }
+
+    /// The guard that ends a run in which too much fails.
+    pub(super) fn guard(&self) -> &ErrorGuard {
+        &self.guard
     }
 
     /// Returns when the run is to end in good order.
@@ -51,13 +63,17 @@ impl Ends {
         tokio::select! {
             () = self.signals.received(1) => {}
             () = self.orders.stopped() => {}
+            () = self.guard.breached() => {}
         }
     }
 
     /// Returns when the run is to end at once.
     pub(crate) async fn second(&self) {
         let after_order = async {
-            self.orders.stopped().await;
+            tokio::select! {
+                () = self.orders.stopped() => {}
+                () = self.guard.breached() => {}
+            }
             self.signals.received(1).await;
         };
         tokio::select! {
@@ -68,7 +84,9 @@ impl Ends {
 
     /// The source of the order that ended the run, if the run ended early.
     pub(super) fn ender(&self) -> Ender {
-        if self.orders.is_stopped() {
+        if self.guard.has_ended() {
+            Ender::Guard
+        } else if self.orders.is_stopped() {
             Ender::Controller
         } else if self.signals.is_by_hand() {
             Ender::Person
@@ -91,6 +109,7 @@ impl Ender {
                 TestFailure::Stopped,
                 "the run was stopped through the REST interface",
             ),
+            Self::Guard => (TestFailure::BadResult, "too much failed"),
         }
     }
 
@@ -123,7 +142,7 @@ pub(super) fn ending(
     let lost = outputs.notices().join("; ");
     let verdict = match verdict {
         verdict if outputs.is_complete() => verdict,
-        Ok(_) => Err(TestFailure::SamplesLost.because(lost)),
+        Ok(_) => Err(TestFailure::BadResult.because(lost)),
         Err(failure) => Err(failure.in_words(|message| format!("{message}; {lost}"))),
     };
     if !is_saturated {

@@ -68,6 +68,12 @@ pub(crate) trait EngineTest {
     /// Prints the result.
     async fn print(&self, finished: &Finished<'_>, stages: &Self::Stages) -> Result<(), Failure>;
 
+    /// Whether the printed result lists the causes of failures.
+    fn lists_causes(&self, stages: &Self::Stages) -> bool {
+        let _ = stages;
+        false
+    }
+
     /// Whether a page with the result is written although no `--report` asks for one.
     fn reports_unasked(&self) -> bool {
         false
@@ -176,6 +182,10 @@ impl<T: EngineTest> LoadTest for OnEngine<T> {
 
     async fn print(&self, ended: &Ended<'_, RunResult>) -> Result<(), Failure> {
         self.test.print(&finished(ended), &self.users.stages).await
+    }
+
+    fn lists_causes(&self) -> bool {
+        self.test.lists_causes(&self.users.stages)
     }
 
     fn reports_unasked(&self) -> bool {

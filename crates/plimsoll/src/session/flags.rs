@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use plimsoll_shootout as shootout;
 
-use super::memory_check::MemoryFlags;
+use super::{errors::ErrorFlags, memory_check::MemoryFlags};
 use crate::{
     live::{LiveFlags, PageFlags},
     report::ReportFlags,
@@ -27,6 +27,8 @@ pub(crate) struct SessionFlags {
     pub(crate) watch: WatchArgs,
     #[command(flatten, next_help_heading = "Results")]
     pub(crate) save: SaveFlags,
+    #[command(flatten)]
+    pub(super) errors: ErrorFlags,
     #[command(flatten, next_help_heading = "Load")]
     pub(super) memory: MemoryFlags,
     /// Print no progress.

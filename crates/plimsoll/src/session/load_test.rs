@@ -55,6 +55,12 @@ pub(crate) trait LoadTest {
     /// It cannot be written.
     async fn print(&self, ended: &Ended<'_, Self::Result>) -> Result<(), Failure>;
 
+    /// Whether the printed result lists the causes of failures. After other results, the session lists them on standard
+    /// error.
+    fn lists_causes(&self) -> bool {
+        false
+    }
+
     /// Whether a page with the result is written although no `--report` asks for one.
     fn reports_unasked(&self) -> bool {
         false

@@ -29,6 +29,11 @@ use tracing_subscriber::{
 
 use crate::screen::Screen;
 
+mod repeats;
+
+use self::repeats::REPEATS;
+pub(crate) use self::repeats::Repeats;
+
 /// The target of lines from scripts' `console`.
 const CONSOLE: &str = "console";
 
@@ -103,6 +108,14 @@ impl LogSettings<'static> {
     }
 }
 
+/// The parts of a log that has started.
+#[derive(Clone, Debug)]
+pub(crate) struct Started {
+    pub(crate) console: Console,
+    /// The lines that were counted instead of written.
+    pub(crate) repeats: Repeats,
+}
+
 /// The log of a run.
 #[derive(Debug)]
 pub(super) struct Log<'a> {
@@ -129,14 +142,14 @@ impl Console {
 
 impl Log<'_> {
     /// Starts the log of this process.
-    pub(super) fn start(self) -> io::Result<Console> {
+    pub(super) fn start(self) -> io::Result<Started> {
         let LogSettings {
             output,
             format,
             is_verbose,
             hides_users,
         } = self.settings;
-        let console = Console::default();
+        let (console, repeats) = (Console::default(), Repeats::default());
         let sinks = Sinks {
             console: console.clone(),
             hides_users,
@@ -160,10 +173,12 @@ impl Log<'_> {
                 format,
                 start: Instant::now(),
                 redaction: self.redaction,
+                hides_users,
+                repeats: repeats.clone(),
             })
             .with_writer(sinks)
             .init();
-        Ok(console)
+        Ok(Started { console, repeats })
     }
 }
 
@@ -252,6 +267,19 @@ struct Lines {
     format: LogFormat,
     start: Instant,
     redaction: Redaction,
+    /// Whether lines of virtual users are written nowhere, so that they need not be counted.
+    hides_users: bool,
+    repeats: Repeats,
+}
+
+impl Lines {
+    /// Whether a line is to be written. Lines of scripts' `console` always are.
+    fn writes(&self, line: &Line, target: &str) -> bool {
+        if self.hides_users && OF_USERS.contains(&target) {
+            return false;
+        }
+        line.is_console || target == REPEATS || self.repeats.is_new(line.level, &line.fields.message)
+    }
 }
 
 impl<S, N> FormatEvent<S, N> for Lines
@@ -268,11 +296,19 @@ where
         let mut fields = Fields::default();
         event.record(&mut fields);
         fields.redact(&self.redaction);
-        let line = Line {
+        let target = event.metadata().target();
+        let mut line = Line {
             level: *event.metadata().level(),
-            is_console: event.metadata().target() == CONSOLE,
+            is_console: target == CONSOLE,
             fields,
         };
+        if !self.writes(&line, target) {
+            return Ok(());
+        }
+        if target == REPEATS && self.format != LogFormat::Json {
+            // The text has the number.
+            line.fields.others.clear();
+        }
         match self.format {
             LogFormat::Text => line.text(&mut writer, self.start.elapsed().as_secs()),
             LogFormat::Json => line.json(&mut writer, SystemTime::now()),

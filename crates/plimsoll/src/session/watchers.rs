@@ -1,4 +1,4 @@
-//! Everyone who sees a run while it goes on: the terminal, the page, and the REST interface.
+//! Everyone who sees a run while it goes on: the terminal, the page, the REST interface, and the guard of failures.
 
 use std::{
     io,
@@ -8,7 +8,7 @@ use std::{
 use plimsoll_load::run::Progress;
 use plimsoll_report::{Summary, summary::Origin};
 
-use super::{progress::Display, rest::Reporter};
+use super::{errors::ErrorGuard, progress::Display, rest::Reporter};
 use crate::{live::LivePage, terminal};
 
 /// Everyone who sees a run while it goes on.
@@ -18,6 +18,7 @@ pub(crate) struct Watchers {
     has_view: bool,
     page: Option<LivePage>,
     reporter: Option<Reporter>,
+    guard: ErrorGuard,
 }
 
 impl Watchers {
@@ -25,12 +26,14 @@ impl Watchers {
         display: Display<io::Stderr>,
         page: Option<LivePage>,
         reporter: Option<Reporter>,
+        guard: ErrorGuard,
     ) -> Self {
         Self {
             has_view: display.has_view(),
             display: Mutex::new(Some(display)),
             page,
             reporter,
+            guard,
         }
     }
 
@@ -48,18 +51,22 @@ impl Watchers {
         self.has_view
     }
 
-    /// Whether the run has a view or a page.
+    /// Whether the run has a view, a page, or a guard that looks.
     pub(crate) fn may_look(&self) -> bool {
-        self.has_view || self.page.is_some() || self.reporter.is_some()
+        self.has_view || self.page.is_some() || self.reporter.is_some() || self.guard.is_awake()
     }
 
     /// Whether a viewer looks at the moment.
     pub(crate) fn is_looking(&self) -> bool {
-        self.has_view || self.reporter.is_some() || self.page.as_ref().is_some_and(LivePage::has_tabs)
+        self.has_view
+            || self.reporter.is_some()
+            || self.guard.is_awake()
+            || self.page.as_ref().is_some_and(LivePage::has_tabs)
     }
 
     /// Takes in the state of the run, about once a second. `so_far` makes the summary of what has happened, for the page.
     pub(crate) fn observe(&self, progress: &Progress<'_>, so_far: impl FnOnce(Origin<'_>) -> Summary) {
+        self.guard.observe(progress);
         self.with_display(|display| {
             if let Some(display) = display {
                 display.show(progress, terminal::size());

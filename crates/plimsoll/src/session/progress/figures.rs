@@ -148,6 +148,7 @@ mod tests {
 
     use expect_test::expect;
     use plimsoll_load::{
+        attempts::Attempts,
         generator::Schedule,
         metrics::{
             MetricSet, Registry,
@@ -225,6 +226,7 @@ mod tests {
             recent,
             notices: &[],
             failures,
+            attempts: Attempts::of_run(metrics, 0, 0),
             schedule: Schedule::default(),
         }
     }

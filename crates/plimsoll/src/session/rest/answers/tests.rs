@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use expect_test::{Expect, expect};
 use plimsoll_load::{
+    attempts::Attempts,
     executor::Executor,
     generator::Schedule,
     metrics::{Kind, MetricSet, Recorder, Registry, Selector, built_in::Http},
@@ -225,6 +226,7 @@ fn metrics_and_groups_are_told() {
         recent: &Stretch::empty(&metrics),
         notices: &[],
         failures: &Failures::default(),
+        attempts: Attempts::of_run(&metrics, 0, 0),
         schedule: Schedule::default(),
     });
     check(

@@ -1,0 +1,271 @@
+//! Failures of iterations, requests and connections that decide the end of a run: the same rules for all load tests.
+
+use std::{
+    fmt,
+    str::FromStr,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use clap::{Args, ValueEnum};
+use plimsoll_load::{attempts::Attempts, run::Progress};
+use plimsoll_report::{Summary, readable};
+use tokio::sync::Notify;
+
+use crate::exit::{Failure, Status, TestFailure};
+
+/// The fewest attempts whose share of failures ends a run. Reason: the first attempts of a run are few, and one failure
+/// among three says little.
+const FEWEST_ATTEMPTS: u64 = 10;
+
+/// Whether failures decide the end of a run.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct ErrorFlags {
+    /// When to exit with code 3 because of failures: any – an iteration, a request or a connection failed; all – every
+    /// iteration, every request or every connection failed; never – as k6 does. Without a value: any.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        num_args = 0..=1,
+        require_equals = true,
+        default_value_t = FailOn::All,
+        default_missing_value = "any",
+        help_heading = "Results"
+    )]
+    fail_on_errors: FailOn,
+    /// End the run with code 3 when more than this share of its iterations, requests or connections has failed, for
+    /// example 5%. Checked once per second, from 10 attempts on.
+    #[arg(long, value_name = "SHARE", help_heading = "Load")]
+    abort_on_error_rate: Option<ErrorRate>,
+}
+
+/// The failures that make a run a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "lower")]
+enum FailOn {
+    Any,
+    All,
+    Never,
+}
+
+/// A share of failed attempts, from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct ErrorRate(f64);
+
+impl FromStr for ErrorRate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let number = |text: &str| text.trim_end().parse::<f64>().ok();
+        let share = match text.strip_suffix('%') {
+            Some(percent) => number(percent).map(|percent| percent / 100.0),
+            None => number(text),
+        };
+        let share = share.filter(|share| (0.0..1.0).contains(share));
+        share
+            .map(Self)
+            .ok_or_else(|| "expected a percentage below 100 such as 5%, or a share such as 0.05".to_owned())
+    }
+}
+
+impl fmt::Display for ErrorRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&readable::share(self.0))
+    }
+}
+
+/// Ends a run in which too much fails.
+#[derive(Clone, Debug)]
+pub(crate) struct ErrorGuard(Arc<Guard>);
+
+#[derive(Debug)]
+struct Guard {
+    /// `None` lets everything fail.
+    limit: Option<ErrorRate>,
+    breach: OnceLock<Breach>,
+    breached: Notify,
+}
+
+/// The failures that ended a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Breach {
+    attempts: Attempts,
+    after: Duration,
+    limit: ErrorRate,
+}
+
+impl ErrorFlags {
+    /// The guard of one run.
+    pub(super) fn guard(self) -> ErrorGuard {
+        ErrorGuard(Arc::new(Guard {
+            limit: self.abort_on_error_rate,
+            breach: OnceLock::new(),
+            breached: Notify::new(),
+        }))
+    }
+
+    /// The end of the command: the verdict of the test, or else that too much failed.
+    ///
+    /// # Errors
+    /// The run did not end well.
+    pub(super) fn judge(
+        self,
+        verdict: Result<Status, Failure>,
+        guard: &ErrorGuard,
+        summary: &Summary,
+    ) -> Result<Status, Failure> {
+        if let Some(reason) = guard.reason() {
+            return Err(TestFailure::BadResult.because(format!("{reason}{}", most_often(summary))));
+        }
+        if !matches!(verdict, Ok(Status::Success)) {
+            return verdict;
+        }
+        match self.problem(summary) {
+            Some(problem) => Err(TestFailure::BadResult.because(problem)),
+            None => verdict,
+        }
+    }
+
+    /// What makes a run a failure that ended well otherwise.
+    fn problem(self, summary: &Summary) -> Option<String> {
+        let attempts = summary.attempts();
+        let cause = most_often(summary);
+        match self.fail_on_errors {
+            FailOn::Never => None,
+            FailOn::All => {
+                let found = attempts.iter().find(|attempts| attempts.have_all_failed())?;
+                Some(format!(
+                    "{}{cause} (for exit code 0, as in k6: --fail-on-errors=never)",
+                    all_of(found)
+                ))
+            }
+            FailOn::Any => {
+                let failed = attempts.iter().filter(|attempts| attempts.n_failed > 0);
+                let failed: Vec<_> = failed.map(some_of).collect();
+                match (failed.is_empty(), summary.errors.first()) {
+                    (true, None) => None,
+                    (true, Some(_)) => Some(format!("something failed{cause}")),
+                    (false, _) => Some(format!("{} failed{cause}", failed.join(" and "))),
+                }
+            }
+        }
+    }
+}
+
+impl ErrorGuard {
+    /// Whether the guard can end the run, so that it has to see the state of the run.
+    pub(super) fn is_awake(&self) -> bool {
+        self.0.limit.is_some()
+    }
+
+    /// Takes in the state of the run, about once a second.
+    pub(super) fn observe(&self, progress: &Progress<'_>) {
+        let Some(limit) = self.0.limit else { return };
+        let is_breach = |attempts: &&Attempts| attempts.n >= FEWEST_ATTEMPTS && attempts.share() > limit.0;
+        if let Some(attempts) = progress.attempts.iter().find(is_breach) {
+            let breach = Breach {
+                attempts: *attempts,
+                after: progress.elapsed,
+                limit,
+            };
+            self.0.breach.get_or_init(|| breach);
+            self.0.breached.notify_one();
+        }
+    }
+
+    /// Returns when the guard ends the run.
+    pub(super) async fn breached(&self) {
+        while self.0.breach.get().is_none() {
+            self.0.breached.notified().await;
+        }
+        // Another caller may wait, too.
+        self.0.breached.notify_one();
+    }
+
+    /// Whether the guard has ended the run.
+    pub(super) fn has_ended(&self) -> bool {
+        self.0.breach.get().is_some()
+    }
+
+    /// Why the guard ended the run; `None` when it did not.
+    pub(super) fn reason(&self) -> Option<String> {
+        let Breach {
+            attempts,
+            after,
+            limit,
+        } = self.0.breach.get()?;
+        Some(format!(
+            "ended after {} by --abort-on-error-rate {limit}: {} ({}) had failed",
+            readable::seconds(after.as_secs_f64()),
+            some_of(attempts),
+            readable::share(attempts.share()),
+        ))
+    }
+}
+
+/// `all 160 iterations failed`.
+fn all_of(attempts: &Attempts) -> String {
+    match attempts.n {
+        1 => format!("the only {} failed", singular(attempts)),
+        n => format!("all {} {} failed", readable::count(n), attempts.kind),
+    }
+}
+
+/// `12 of 160 iterations`.
+fn some_of(attempts: &Attempts) -> String {
+    format!(
+        "{} of {} {}",
+        readable::count(attempts.n_failed),
+        readable::count(attempts.n),
+        attempts.kind
+    )
+}
+
+fn singular(attempts: &Attempts) -> String {
+    let plural = attempts.kind.to_string();
+    plural.trim_end_matches('s').to_owned()
+}
+
+/// The most frequent cause, as the end of a sentence. Empty when no cause is known.
+fn most_often(summary: &Summary) -> String {
+    summary.errors.first().map_or_else(String::new, |group| {
+        let line = group.cause.lines().next().unwrap_or_default();
+        match summary.errors.len() {
+            1 => format!(": {line}"),
+            n => format!(
+                ": {line} ({} times), and {} other causes",
+                readable::count(group.count),
+                n - 1
+            ),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_a_share_or_a_percentage() {
+        for (text, expected) in [
+            ("5%", Some(0.05)),
+            ("5 %", Some(0.05)),
+            ("0.25", Some(0.25)),
+            ("0", Some(0.0)),
+            ("100%", None),
+            ("1", None),
+            ("5", None),
+            ("-1%", None),
+            ("NaN", None),
+            ("", None),
+            ("%", None),
+        ] {
+            assert_eq!(
+                text.parse::<ErrorRate>().ok().map(|rate| rate.0),
+                expected,
+                "{text}"
+            );
+        }
+    }
+}
