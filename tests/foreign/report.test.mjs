@@ -161,15 +161,21 @@ describe("the page of a run", () => {
   test("two runs lie beside each other", async (t) => {
     const outcome = await plimsollIn({ cwd: folder }, "report", "chat.json", "chat.json", "-o", "both.html");
     assert.equal(outcome.stdout, "both.html\n", outcome.stderr);
+    // Three seconds are too short for any verdict, so the advice is a longer run.
+    assert.equal(outcome.code, 4, outcome.stderr);
+    assert.match(outcome.stderr, /^chat\.json \(2\): inconclusive/m);
+    assert.match(outcome.stderr, /one run of 15 s on each side, in turn, would decide/);
     for (const look of LOOKS) {
       const { page, said, asked } = await open(t, browser, join(folder, "both.html"), look);
       assert.deepEqual([said, asked.length], [[], 1]);
+      assert.match(await page.locator("h1").innerText(), /^Inconclusive/);
+      assert.match(await page.locator("#differences").innerText(), /chat\.json \(1\)[^]*cannot tell/i);
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
       assert.ok(overflow <= 0, `${overflow} pixels stand out`);
       const lines = await page.evaluate(() => document.querySelector("#latency figure.chart").chart.data().lines);
       assert.deepEqual(
         lines.map(({ label, values }) => [label, values]),
-        ["A", "B"].map((label) => [label, summary.timeline.metrics.rtt.p95]),
+        ["chat.json (1)", "chat.json (2)"].map((label) => [label, summary.timeline.metrics.rtt.p95]),
       );
     }
   });

@@ -6,7 +6,8 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { before, after, describe, test } from "node:test";
-import { Server, plimsollIn, withoutBottleneck } from "./support/plimsoll.mjs";
+import { text } from "node:stream/consumers";
+import { Server, plimsollIn, startPlimsollIn, withoutBottleneck } from "./support/plimsoll.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
 /** A script that needs no server and takes no time. */
@@ -217,14 +218,14 @@ describe("compared", () => {
     writeFileSync(join(folder, file), JSON.stringify(summary));
   }
 
-  test("a server that got slower is a regression, and the other way round an improvement", async (t) => {
+  test("a server that got slower is worse, the other way round better, and beside itself equal or open", async (t) => {
     const here = place(t, SCRIPT);
     const { plimsoll } = here;
     await run(plimsoll, 50);
     await run(plimsoll, 150);
     const faster = await plimsoll("runs", "compare", "--baseline", "latest", "latest~1", "--format", "json");
     const [{ verdict, differences }] = JSON.parse(faster.stdout);
-    assert.equal(faster.code, { improved: 0, cannot_tell: 4 }[verdict], faster.stdout);
+    assert.equal(faster.code, { better: 5, inconclusive: 4 }[verdict], faster.stdout);
     const p50 = differences.find(({ metric, figure }) => metric === "http_req_duration" && figure === "p50");
     assert.ok(p50.change < -0.5, JSON.stringify(p50));
 
@@ -232,13 +233,20 @@ describe("compared", () => {
     await calmed(here, 0, "slow.json");
     const slower = await plimsoll("report", "fast.json", "slow.json", "--md");
     assert.equal(slower.code, 3, slower.stdout);
-    assert.match(slower.stdout, /^\| http\\_req\\_duration p50 \|.*🔴 regressed \|$/m);
+    assert.match(slower.stdout, /^\| http\\_req\\_duration p50 \|.*🔴 worse \|$/m);
+    assert.match(slower.stdout, /^\| figure \| fast\.json \| slow\.json \|/m);
     const better = await plimsoll("report", "slow.json", "fast.json", "--md");
-    assert.equal(better.code, 0, better.stdout);
-    assert.match(better.stdout, /improved/);
+    assert.equal(better.code, 5, better.stdout);
+    assert.match(better.stdout, /^\*\*better: http/m);
     const same = await plimsoll("report", "slow.json", "slow.json", "--md");
-    assert.equal(same.code, 0, same.stdout);
-    assert.match(same.stdout, /no significant difference/i);
+    assert.equal(same.code, 4, same.stdout);
+    assert.match(same.stdout, /^\*\*inconclusive: .*\*\*\n\n- \d+ runs of \d+ s on each side, in turn, would decide/m);
+    const alike = await plimsoll("report", "slow.json", "slow.json", "--md", "--margin", "100");
+    assert.equal(alike.code, 0, alike.stdout);
+    assert.match(alike.stdout, /^\*\*equal within 100 %: http/m);
+    const gap = await plimsoll("report", "slow.json", "slow.json", "--tolerance", "15");
+    assert.equal(gap.code, 2, gap.stdout);
+    assert.match(gap.stderr, /--margin: the margin of 10\.0 % is below the tolerance of 15\.0 %/);
   });
 
   test("runs that do not say are not verdict", async (t) => {
@@ -247,7 +255,8 @@ describe("compared", () => {
     await run(plimsoll, 1, "1s");
     const short = await plimsoll("runs", "compare", "latest~1", "latest");
     assert.equal(short.code, 4, short.stdout);
-    assert.match(short.stdout, /^ {2}cannot tell$/m);
+    assert.match(short.stdout, /^ {2}inconclusive: http_req_duration p50/m);
+    assert.match(short.stdout, /^ {2}figure +latest~1 +latest +change/m);
     assert.match(short.stdout, /run longer/);
     await run(plimsoll, 1, "2s");
     const other = await plimsoll("runs", "compare", "latest~1", "latest");
@@ -257,3 +266,116 @@ describe("compared", () => {
     assert.equal(alone.code, 2);
   });
 });
+
+describe("a series", () => {
+  /** Two servers that write down in which order their runs came. */
+  const hits = [];
+  const servers = {};
+  before(async () => {
+    for (const name of ["old", "new"]) {
+      const server = createServer((_, response) => {
+        hits.push(name);
+        response.end("hello");
+      }).listen(0, "127.0.0.1");
+      await once(server, "listening");
+      servers[name] = server;
+    }
+  });
+  after(() => Object.values(servers).forEach((server) => server.close()));
+
+  const url = (name) => `http://127.0.0.1:${servers[name].address().port}/`;
+  const FILES = {
+    "one.js": `import http from "k6/http"; export default function () { http.get(__ENV.URL); }`,
+    "one.yml": `
+config: { target: "http://127.0.0.1:1", phases: [{ duration: 1, arrivalCount: 1 }] }
+scenarios: [{ flow: [{ get: { url: "/" } }] }]`,
+  };
+
+  /** A folder with these files and a history. */
+  function around(t) {
+    const folder = folderOf(t, FILES);
+    const env = { PLIMSOLL_DATA_DIR: join(folder, "data") };
+    return { folder, plimsoll: (...args) => plimsollIn({ cwd: folder, env }, ...args) };
+  }
+
+  for (const [name, args] of [
+    ["a script", () => ["run", "one.js", "-e", `URL=${url("new")}`]],
+    ["an Artillery file", () => ["run", "one.yml", "--target", url("new")]],
+    ["quick", () => ["quick", "--count", "1", "--num", "1", url("new")]],
+    ["bench http", () => ["bench", "http", "-n", "1", "-c", "1", url("new")]],
+    ["ab", () => ["ab", "-n", "1", "-c", "1", url("new")]],
+  ]) {
+    test(`of ${name} alternates between two targets and compares them`, async (t) => {
+      const { folder, plimsoll } = around(t);
+      hits.length = 0;
+      const found = await plimsoll(...args(), "--repeat", "2", "--against", url("old"), "--report", "both.html");
+      // One request shows nothing.
+      assert.equal(found.code, 4, found.stdout + found.stderr);
+      assert.deepEqual(hits, ["old", "new", "new", "old"]);
+      assert.match(found.stderr, /^Run 1 of 4: http.*\n[^]*^Run 4 of 4: http/m);
+      assert.ok(found.stdout.startsWith(`\n  baseline   ${url("old")}: 2 runs of `), found.stdout);
+      assert.ok(found.stdout.includes(`\n  candidate  ${url("new")}: 2 runs of `), found.stdout);
+      assert.match(found.stdout, /^ {2}inconclusive/m);
+      assert.ok(existsSync(join(folder, "both.html")));
+      assert.equal((await list(plimsoll)).length, 4);
+    });
+  }
+
+  test("of one target names its runs for a comparison", async (t) => {
+    const { folder, plimsoll } = around(t);
+    const args = ["quick", "--count", "1", "--num", "1", url("new"), "--repeat", "2", "--report", "run.json"];
+    const found = await plimsoll(...args);
+    assert.equal(found.code, 0, found.stderr);
+    assert.equal(found.stdout, "");
+    const ids = (await list(plimsoll)).map(({ id }) => id).reverse();
+    assert.ok(found.stderr.includes(`plimsoll runs compare BASELINE ${ids.join(",")}`), found.stderr);
+    assert.deepEqual([1, 2].map((n) => existsSync(join(folder, `run-${n}.json`))), [true, true]);
+  });
+
+  test("prints JSON alone, and passes on the code of a run without a result", async (t) => {
+    const { plimsoll } = around(t);
+    const args = ["bench", "http", "-n", "1", url("new"), "--against", url("old"), "--format", "json", "--quiet"];
+    const { stdout } = await plimsoll(...args);
+    const [{ verdict, baseline, candidate, advice }] = JSON.parse(stdout);
+    assert.deepEqual([verdict, baseline.label, candidate.label], ["inconclusive", url("old"), url("new")]);
+    assert.ok(advice.length > 0);
+    const broken = await plimsoll("run", "absent.js", "--repeat", "3");
+    assert.equal(broken.code, 255, broken.stderr);
+    assert.match(broken.stderr, /run 1 of 3 has no result, so the series ends/);
+  });
+
+  test("that cannot be is refused before its first run", async (t) => {
+    const { plimsoll } = around(t);
+    hits.length = 0;
+    for (const [args, expected] of [
+      [["run", "one.js", "--against", url("old")], /no variable has one; pass the target as a variable, for example -e URL=/],
+      [["run", "one.js", "-e", "A=ws://a/", "-e", "B=ws://b/", "--against", url("old")], /but A and B both have one/],
+      [["demo", "--against", url("old")], /the demo starts its own server/],
+      [["demo", "--repeat", "2", "--keep"], /--keep would leave a server behind/],
+      [["quick", url("new"), "--repeat", "2", "--linger"], /--linger would wait for a signal after each run/],
+      [["quick", url("new"), "--against", "nothing"], /--against: expected http, https, ws or wss/],
+      [["run", "-", "--repeat", "2"], /only one run can read the script from standard input/],
+      [["quick", url("new"), "--repeat", "13"], /13 is not in 1\.\.=12|1 to 12/],
+    ]) {
+      const { code, stderr } = await plimsoll(...args);
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, expected);
+    }
+    assert.deepEqual(hits, []);
+  });
+
+  test("ends with a signal, after the run in progress has ended in good order", async (t) => {
+    const { folder } = around(t);
+    const args = ["bench", "http", "-c", "1", "--duration", "60s", url("new"), "--repeat", "3"];
+    const arrived = once(servers.new, "request");
+    const command = startPlimsollIn({ cwd: folder, env: { PLIMSOLL_NO_SAVE: "1" } }, ...args);
+    const said = text(command.stderr);
+    await arrived;
+    command.kill("SIGTERM");
+    const { code } = await command.exited;
+    const stderr = await said;
+    assert.equal(code, 105, stderr);
+    assert.match(stderr, /the series was interrupted in run 1 of 3, so nothing is compared/);
+  });
+});
+

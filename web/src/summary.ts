@@ -9,6 +9,8 @@ export interface PageData {
 
 /** One run. */
 export interface RunData {
+    /** The name of the run beside others; empty for a run on its own. */
+    label: string;
     summary: Summary;
     verdict: Verdict;
     /** What the page shows first. */
@@ -254,22 +256,31 @@ export interface Generator {
     series: Record<string, Values>;
 }
 
-/** How a later run stands beside the first: what statistics say about the differences. */
+/** What statistics say about the differences of two sides. */
 export interface Comparison {
-    /** The verdict in one line. */
+    /** The verdict in one line, with the figures that it is about. */
     headline: string;
+    /** The verdict in words. */
+    words: string;
+    /** How to read the table. */
+    legend: string;
     verdict: Judgement;
-    /** The least change that matters: 0.05 for 5 %. */
-    tolerance: number;
-    /** How sure all intervals are together: 0.95. */
-    confidence: number;
+    baseline: Side;
+    candidate: Side;
     /** Why the figures cannot be compared. */
     obstacles: string[];
     notices: string[];
+    /** What to do about an inconclusive comparison. */
+    advice: string[];
     differences: Difference[];
 }
 
-export type Judgement = "no_significant_difference" | "improved" | "regressed" | "cannot_tell";
+/** The runs of a side, under the name that people gave them. */
+export interface Side {
+    label: string;
+}
+
+export type Judgement = "worse" | "better" | "equal" | "inconclusive";
 
 export interface Difference {
     metric: string;

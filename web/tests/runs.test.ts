@@ -33,4 +33,8 @@ test("changes of statistics are ratios, points, or numbers", () => {
     assert.equal(signedChange(0.012, "share", "failed"), "+1.2 pt");
     assert.equal(signedChange(0.0002, "bytes", "memory"), "0 %");
     assert.equal(signedChange(41, "number", "lost"), "+41");
+    assert.equal(signedChange(8.94, "microseconds", "p95"), "+894 %");
+    assert.equal(signedChange(9, "microseconds", "p95"), "×10");
+    assert.equal(signedChange(11.34, "microseconds", "p95"), "×12.3");
+    assert.equal(signedChange(999, "microseconds", "p95"), "×1000");
 });

@@ -21,6 +21,7 @@ pub(crate) use self::{
 use crate::{
     exit::{Failure, Status},
     runtime::run_local,
+    series::{SeriesFlags, Targeted, lead},
     session::{Beginning, Session, SessionFlags},
     surroundings::Surroundings,
 };
@@ -79,7 +80,10 @@ impl AbOptions {
 }
 
 impl<A: Typed> Command<A> {
-    fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+    fn execute(mut self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+        if let Some(outcome) = lead(&mut self, surroundings) {
+            return outcome;
+        }
         let Self { workload, session } = self;
         let bench = workload.bench(session.format, &session.watch.targets);
         let bench = bench.map_err(|mistake| Failure::Usage(mistake.to_string()))?;
@@ -93,5 +97,21 @@ impl<A: Typed> Command<A> {
             let session = Session::begin(&session, Beginning::plain(false), surroundings)?;
             session.run(test).await
         })
+    }
+}
+
+impl<A: Typed> Targeted for Command<A> {
+    fn series(&self) -> SeriesFlags<'_> {
+        self.session.series()
+    }
+
+    fn target(&self) -> String {
+        self.workload.url().to_owned()
+    }
+
+    /// Replaces the URL; a wrong one is reported by the workload itself, before any load.
+    fn point_at(&mut self, url: &str) -> Result<(), Failure> {
+        self.workload.set_url(url.to_owned());
+        Ok(())
     }
 }

@@ -29,6 +29,7 @@ use plimsoll_report::{
 use crate::{
     exit::{Failure, Status},
     runtime::run_local,
+    series::{SeriesFlags, Targeted, lead},
     session::{self, Beginning, Crowd, EngineTest, Finished, Format, Session, SessionFlags, Subject, Users},
     surroundings::Surroundings,
 };
@@ -49,7 +50,12 @@ Examples:
 
 /// Start a chat server, load it with users, and report the result.
 #[derive(Debug, Parser)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    after_help = EXAMPLES,
+    mut_arg("against", |arg| arg.hide(true)),
+    mut_arg("tolerance", |arg| arg.hide(true)),
+    mut_arg("margin", |arg| arg.hide(true))
+)]
 pub(crate) struct Options {
     /// Number of users at the peak.
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -65,7 +71,10 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+    pub(crate) fn execute(mut self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+        if let Some(outcome) = lead(&mut self, surroundings) {
+            return outcome;
+        }
         run_local(self.run(surroundings))
     }
 
@@ -107,6 +116,29 @@ impl Options {
         ];
         let ramp = RampingVus::new((self.users / 10).max(1), stages)?;
         Ok(Plan::single(Executor::RampingVus(ramp)))
+    }
+}
+
+impl Targeted for Options {
+    fn series(&self) -> SeriesFlags<'_> {
+        self.session.series()
+    }
+
+    fn refuse_series(&self) -> Result<(), &'static str> {
+        if self.keep {
+            return Err("--keep would leave a server behind for each run; remove --keep or --repeat");
+        }
+        Ok(())
+    }
+
+    fn target(&self) -> String {
+        "demo".to_owned()
+    }
+
+    fn point_at(&mut self, _: &str) -> Result<(), Failure> {
+        let message = "--against: the demo starts its own server, so there is no other one to compare it with; use \
+                       plimsoll bench or plimsoll run for two servers of your own";
+        Err(Failure::Usage(message.to_owned()))
     }
 }
 

@@ -19,11 +19,13 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(crate) enum Status {
     /// Exit code 0.
     Success,
-    /// Exit code 3: the run is complete, and something was lost, failed or below its threshold; or a comparison found a
-    /// regression; or a case of a conformance suite failed, or changed.
+    /// Exit code 3: the run is complete, and something was lost, failed or below its threshold; or the candidate of a
+    /// comparison is worse; or a case of a conformance suite failed, or changed.
     BadResult,
-    /// Exit code 4: a comparison is undecided, or the load line is above the largest load of this program.
+    /// Exit code 4: a comparison is inconclusive, or the load line is above the largest load of this program.
     CannotTell,
+    /// Exit code 5: the candidate of a comparison is better.
+    Better,
 }
 
 /// A command that could not be carried out, or a load test that did not end well.
@@ -35,6 +37,13 @@ pub(crate) enum Failure {
     Runtime(Box<dyn Error>),
     /// Exit codes 99 to 110, and 255: `plimsoll run`.
     Test(TestFailure, String),
+    /// The exit code of a run of a series, which has told its own reason.
+    Run {
+        /// Never 0.
+        code: u8,
+        /// The meaning for the series.
+        message: String,
+    },
 }
 
 /// Why a load test did not end well, with k6's exit codes where k6 has one.
@@ -95,6 +104,7 @@ impl From<Status> for ExitCode {
             Status::Success => Self::SUCCESS,
             Status::BadResult => Self::from(3),
             Status::CannotTell => Self::from(4),
+            Status::Better => Self::from(5),
         }
     }
 }
@@ -128,13 +138,17 @@ impl Failure {
                 }
             }
             Self::Test(failure, message) => Self::Test(failure, edit(&message)),
+            Self::Run { code, message } => Self::Run {
+                code,
+                message: edit(&message),
+            },
         }
     }
 
     /// The message for people.
     pub(crate) fn message(&self) -> String {
         match self {
-            Self::Usage(message) | Self::Test(_, message) => message.clone(),
+            Self::Usage(message) | Self::Test(_, message) | Self::Run { message, .. } => message.clone(),
             Self::Runtime(error) => match error.downcast_ref::<io::Error>() {
                 Some(error) if is_full(error) => format!("cannot write to standard output: {error}"),
                 _ => error.to_string(),
@@ -157,6 +171,7 @@ impl Failure {
             Self::Usage(_) => 2,
             Self::Runtime(_) => 1,
             Self::Test(failure, _) => *failure as u8,
+            Self::Run { code, .. } => *code,
         };
         if !self.is_end_of_reading() {
             say(format!("error: {message}\n"));

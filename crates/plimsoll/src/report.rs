@@ -6,14 +6,11 @@ use std::{
 };
 
 use clap::{Parser, ValueEnum, ValueHint};
-use plimsoll_report::{
-    Summary,
-    comparison::{Comparison, NoRuns, TOLERANCE},
-};
+use plimsoll_report::{Summary, comparison::Comparison};
 
 use crate::{
+    comparing::{self, TermsFlags},
     exit::{Failure, Status},
-    runs,
     surroundings::Surroundings,
 };
 
@@ -33,7 +30,7 @@ Examples:
   plimsoll report before.json after.json --md      the comparison as a table for a pull request
   plimsoll report chat.json -o /srv/www/chat.html
 
-Exit codes of a comparison: 0 no significant difference, or improved; 3 regressed; 4 cannot tell.";
+Exit codes of a comparison: 0 equal within --margin; 3 worse; 4 inconclusive; 5 better.";
 
 /// Create a report from files of --report FILE.json: a page for one run, or a comparison of several runs.
 #[derive(Debug, Parser)]
@@ -52,6 +49,8 @@ pub(crate) struct Options {
     /// Print in this form.
     #[arg(long, value_enum, value_name = "FORMAT", conflicts_with = "output")]
     format: Option<Format>,
+    #[command(flatten)]
+    terms: TermsFlags,
 }
 
 /// Forms that are printed.
@@ -85,10 +84,11 @@ impl Options {
             (false, Some(Format::Json)) => Some(Form::Json),
             (false, None) => None,
         };
-        let comparisons = compare(&summaries)?;
+        let names = comparing::names_of_files(&self.files);
+        let comparisons = comparing::with_the_first(&names, &summaries, self.terms.terms()?)?;
         if let Some(form) = printed {
             io::stdout().write_all(form.of_runs(&summaries, &comparisons)?.as_bytes())?;
-            return Ok(runs::status(&comparisons));
+            return Ok(comparing::status(&comparisons));
         }
         let file = match self.output {
             Some(file) => file,
@@ -98,19 +98,21 @@ impl Options {
         file.write(&file.form().of_runs(&summaries, &comparisons)?)
             .map_err(|error| io::Error::new(error.kind(), format!("cannot write {file}: {error}")))?;
         writeln!(io::stdout(), "{file}")?;
-        Ok(runs::status(&comparisons))
+        tell(&comparisons);
+        Ok(comparing::status(&comparisons))
     }
 }
 
-/// Each run but the first with the first.
-pub(crate) fn compare(summaries: &[&Summary]) -> Result<Vec<Comparison>, NoRuns> {
-    let Some((baseline, candidates)) = summaries.split_first() else {
-        return Ok(Vec::new());
-    };
-    let compared = candidates
-        .iter()
-        .map(|candidate| Comparison::new(&[*baseline], &[*candidate], TOLERANCE));
-    compared.collect()
+/// Says the verdicts, which the exit code and a page nobody has opened yet do not explain.
+fn tell(comparisons: &[Comparison]) {
+    for comparison in comparisons {
+        let line = format!("{}: {}", comparison.candidate.label, comparison.headline());
+        // A closed stderr has no reader, so the error is ignored.
+        let _nobody_reads = writeln!(io::stderr(), "{line}");
+        for advice in &comparison.advice {
+            let _nobody_reads = writeln!(io::stderr(), "  {advice}");
+        }
+    }
 }
 
 fn read(path: &Path, surroundings: &Surroundings<'_>) -> Result<Summary, Failure> {

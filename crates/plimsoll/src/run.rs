@@ -37,6 +37,7 @@ pub(crate) use self::{
 use crate::{
     exit::{Failure, Status},
     runtime::run_local,
+    series::lead,
     surroundings::Surroundings,
 };
 
@@ -60,9 +61,12 @@ pub(crate) fn other_dialect(
 }
 
 impl Options {
-    pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+    pub(crate) fn execute(mut self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
         if self.dialect.is_none() {
             dialect::check_name(&self.script, surroundings)?;
+        }
+        if let Some(outcome) = lead(&mut self, surroundings) {
+            return outcome;
         }
         run_local(load_test::conduct(&self, surroundings))
     }

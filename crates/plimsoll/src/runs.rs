@@ -16,7 +16,6 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 pub(crate) use self::{
-    compare::status,
     list::{ago, object},
     lookup::LINE,
     saving::{Keeper, SaveFlags},

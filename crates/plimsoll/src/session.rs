@@ -54,6 +54,7 @@ use crate::{
     live::{self, Live, LivePage},
     report,
     runs::Keeper,
+    series::Member,
     signals::Signals,
     surroundings::Surroundings,
     watching::WatchArgs,
@@ -90,6 +91,8 @@ pub(crate) struct Session<'a> {
     outputs: Outputs,
     lingers: bool,
     keeper: Keeper,
+    /// The run's place in a series, whose reports the leading process writes.
+    member: Option<Member>,
 }
 
 impl<'a> Session<'a> {
@@ -117,6 +120,7 @@ impl<'a> Session<'a> {
             outputs,
             lingers: flags.linger || beginning.lingers,
             keeper: flags.save.keeper(flags.quiet, surroundings),
+            member: Member::of(surroundings)?,
         })
     }
 
@@ -251,10 +255,15 @@ impl<'a> Session<'a> {
         }
         // A closed standard output is no reason to lose the run.
         self.keeper.keep(&summary);
-        if self.flags.report.is_empty() && test.reports_unasked() {
-            report::write_unasked(&summary);
+        match &self.member {
+            Some(member) => member.hand_over(&summary)?,
+            None => {
+                if self.flags.report.is_empty() && test.reports_unasked() {
+                    report::write_unasked(&summary);
+                }
+                self.flags.report.write(&summary);
+            }
         }
-        self.flags.report.write(&summary);
         if let Some(watchers) = Arc::into_inner(watchers) {
             watchers.finish(&summary).await;
         }

@@ -83,7 +83,7 @@ impl Signals {
 }
 
 /// Waits for a signal that may be left to others.
-async fn received(signal: &mut Option<Signal>) {
+pub(crate) async fn received(signal: &mut Option<Signal>) {
     match signal {
         Some(signal) => drop(signal.recv().await),
         None => pending().await,
@@ -92,7 +92,7 @@ async fn received(signal: &mut Option<Signal>) {
 
 /// Whether this process was started to survive its terminal, as nohup(1) does it. A terminal that is closed without it
 /// ends the run in good order, so that its results are not lost.
-fn is_hangup_ignored() -> bool {
+pub(crate) fn is_hangup_ignored() -> bool {
     fs::read_to_string("/proc/self/status").is_ok_and(|status| ignores_hangup(&status))
 }
 

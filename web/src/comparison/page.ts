@@ -11,8 +11,8 @@ import { change, changeText, type Run, signedChange } from "./runs.ts";
 
 export function top(runs: Run[], comparisons: Comparison[]): HTMLElement[] {
     const worst = WORST_FIRST.find((verdict) => comparisons.some((comparison) => comparison.verdict === verdict));
-    const headlines = comparisons.map(({ headline }, at) =>
-        runs.length > 2 ? `${runs[at + 1]?.letter}: ${headline}` : headline,
+    const headlines = comparisons.map(({ headline, candidate }) =>
+        comparisons.length > 1 ? `${candidate.label}: ${headline}` : headline,
     );
     const sentence = headlines.length > 0 ? capital(headlines.join(". ")) : `${runs.length} runs side by side`;
     const head = h(
@@ -35,13 +35,13 @@ export function top(runs: Run[], comparisons: Comparison[]): HTMLElement[] {
     return saturated.length > 0 ? [warning, head, overview(runs)] : [head, overview(runs)];
 }
 
-const WORST_FIRST: readonly Judgement[] = ["regressed", "cannot_tell", "improved", "no_significant_difference"];
+const WORST_FIRST: readonly Judgement[] = ["worse", "inconclusive", "better", "equal"];
 
 const WORDS: Record<Judgement, [word: string, className: string]> = {
-    improved: ["Improved", "passed"],
-    regressed: ["Regressed", "failed"],
-    no_significant_difference: ["No difference", "same"],
-    cannot_tell: ["Cannot tell", "unknown"],
+    better: ["Better", "passed"],
+    worse: ["Worse", "failed"],
+    equal: ["Equal", "same"],
+    inconclusive: ["Inconclusive", "unknown"],
 };
 
 function badge(verdict: Judgement): HTMLElement {
@@ -55,7 +55,7 @@ function capital(sentence: string): string {
 
 export function sections(runs: Run[], comparisons: Comparison[]): Section[] {
     const found = [
-        judged(runs, comparisons),
+        judged(comparisons),
         latency(runs),
         loads(runs),
         usage(runs),
@@ -128,20 +128,18 @@ function swatch({ ink, dash }: Run): HTMLElement {
     return mark;
 }
 
-/** What statistics say about the differences, of each run with the first. */
-function judged(runs: Run[], comparisons: Comparison[]): Section | null {
+/** What statistics say about the differences of the sides. */
+function judged(comparisons: Comparison[]): Section | null {
     const [first] = comparisons;
     if (!first) return null;
-    const sure = `The true changes lie in these intervals, all of a table together with ${format(first.confidence, "share")} confidence. Changes of less than ${format(first.tolerance, "share")} do not count.`;
-    const parts = comparisons.flatMap((comparison, at) => {
-        const [one, other] = [runs[0]?.letter ?? "", runs[at + 1]?.letter ?? ""];
-        const remarks = [...comparison.obstacles, ...comparison.notices];
+    const parts = comparisons.flatMap((comparison) => {
+        const remarks = [...comparison.obstacles, ...comparison.advice, ...comparison.notices];
         return [
             remarks.length > 0 && h("ul", { class: "notices" }, ...remarks.map((remark) => h("li", {}, remark))),
-            differences(comparison.differences, one, other),
+            differences(comparison.differences, comparison.baseline.label, comparison.candidate.label),
         ];
     });
-    return section("differences", "Differences", h("p", { class: "note" }, sure), ...parts);
+    return section("differences", "Differences", h("p", { class: "note" }, first.legend), ...parts);
 }
 
 function differences(found: Difference[], one: string, other: string): HTMLElement | null {
@@ -155,7 +153,7 @@ function differences(found: Difference[], one: string, other: string): HTMLEleme
             format(baseline, unit),
             format(candidate, unit),
             change === null ? "–" : signed(change),
-            interval === null ? "–" : interval.map(signed).join(" … "),
+            interval === null ? unknown(difference) : interval.map(signed).join(" … "),
             h("span", {}, badge(verdict), reason !== null && h("span", { class: "change" }, reason)),
         ];
     });
@@ -168,6 +166,11 @@ function differences(found: Difference[], one: string, other: string): HTMLEleme
         { label: "verdict" },
     ];
     return table(`${other} beside ${one}`, columns, rows);
+}
+
+/** Counts have no interval; other figures without one say too little. */
+function unknown({ unit }: Difference): string {
+    return unit === "number" ? "–" : "cannot tell";
 }
 
 const UNITS: Record<Difference["unit"], Unit> = {

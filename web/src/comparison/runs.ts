@@ -5,9 +5,7 @@ import { type Ink, INKS } from "../ink.ts";
 
 export interface Run {
     data: RunData;
-    /** `A`, `B`, … */
-    letter: string;
-    /** With the name, where names differ. */
+    /** The name of the file, of the saved run, or of its side. */
     label: string;
     ink: Ink;
     /** From the seventh run on, colours come again. */
@@ -15,14 +13,11 @@ export interface Run {
 }
 
 export function named(runs: RunData[]): Run[] {
-    const names = new Set(runs.map(({ summary }) => summary.metadata.name));
     return runs.map((data, at) => {
-        const letter = String.fromCharCode("A".charCodeAt(0) + at);
         const isRepeated = at >= INKS.length;
         return {
             data,
-            letter,
-            label: names.size > 1 ? `${letter} ${data.summary.metadata.name}` : letter,
+            label: data.label || `${data.summary.metadata.name} (${at + 1})`,
             ink: INKS[at % INKS.length] ?? "muted",
             ...(isRepeated ? { dash: [6, 3] } : {}),
         };
@@ -59,15 +54,22 @@ export function changeText(change: number | null): string {
     return Number(digits) === 0 ? "±0 %" : `${change < 0 ? "−" : "+"}${digits} %`;
 }
 
-/** A change as the statistics have it: ratios in percent, shares in points of percent, exact counts as numbers. */
+/** A change as the statistics have it: ratios in percent, large ones as multiples, shares in points of percent, exact counts as numbers. */
 export function signedChange(value: number, unit: Difference["unit"], figure: string): string {
     const isCount = unit === "number" && EXACT.has(figure);
+    if (!isCount && unit !== "share" && value >= MULTIPLE) {
+        const times = 1 + value;
+        return `×${times < 100 ? Number(times.toPrecision(3)) : Math.round(times)}`;
+    }
     const size = Math.abs(isCount ? value : value * 100);
     const digits = isCount || size >= 9.95 ? size.toFixed(0) : size.toFixed(1);
     const what = isCount ? "" : unit === "share" ? " pt" : " %";
     const sign = Number(digits) === 0 ? "" : value < 0 ? "−" : "+";
     return `${sign}${Number(digits) === 0 ? "0" : digits}${what}`;
 }
+
+/** From here on people read a multiple more easily than thousands of percent. */
+const MULTIPLE = 9;
 
 /** Figures that are counted to the last one. */
 const EXACT = new Set(["lost", "duplicated"]);

@@ -1,5 +1,5 @@
-//! Whether comparisons are right: pairs of equal runs are to differ in nothing, and a target whose answers take 30 % longer
-//! is to be a regression.
+//! Whether comparisons are right: no pair of equal runs is to differ, and a target whose answers take 30 % longer is to be
+//! worse. `benchmarks/compare/pairs.mjs` asks the harder question about 20 %.
 //!
 //! The target is a server of this program that holds its answers, so that what is right is known; everything else, the load
 //! client and the machine with its neighbours, is as it always is.
@@ -34,8 +34,9 @@ const SECONDS: &str = "9s";
 /// Places that ask without pauses.
 const CONCURRENCY: &str = "10";
 
-const EQUAL: &str = "no_significant_difference";
-const REGRESSED: &str = "regressed";
+/// The verdicts that are right for equal runs: which of the two depends on the noise.
+const OF_EQUAL: &[&str] = &["equal", "inconclusive"];
+const OF_SLOWED: &[&str] = &["worse"];
 
 const FIRST: &str = "first p50 ms";
 const SECOND: &str = "second p50 ms";
@@ -62,9 +63,10 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Error> {
             load(plan, HELD, &second)?,
             load(plan, HELD_LONGER, &slowed)?,
         ];
-        let [equal, slower] = [(&second, EQUAL), (&slowed, REGRESSED)].map(|(candidate, right)| {
+        let [equal, slower] = [(&second, OF_EQUAL), (&slowed, OF_SLOWED)].map(|(candidate, right)| {
             let comparison = compare(plan, &first, candidate)?;
-            let is_wrong = comparison.pointer("/0/verdict").and_then(Value::as_str) != Some(right);
+            let verdict = comparison.pointer("/0/verdict").and_then(Value::as_str);
+            let is_wrong = !verdict.is_some_and(|verdict| right.contains(&verdict));
             Ok::<_, Error>((f64::from(u8::from(is_wrong)), comparison))
         });
         let ((equal_wrong, equal), (slower_wrong, slower)) = (equal?, slower?);

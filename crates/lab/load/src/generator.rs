@@ -44,8 +44,8 @@ mod pulse;
 pub use self::{
     evidence::Evidence,
     judgement::{
-        BUSY_SHARE, BUSY_TIME_SHARE, DROPPED_SHARE, Health, LATE_TICK_SHARE, LATENESS, NO_IDLE_SHARE,
-        Schedule, busy, dropped, judge, late,
+        BUSY_SHARE, BUSY_TIME_SHARE, DROPPED_SHARE, Health, LATE_TICK_SHARE, LATE_TICKS, LATENESS,
+        NO_IDLE_SHARE, Schedule, busy, dropped, judge, late,
     },
     pulse::TICK,
 };

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::Summary;
 
+mod advice;
 mod bootstrap;
 mod cells;
 mod conditions;
@@ -16,51 +17,48 @@ mod in_flight;
 mod judgement;
 mod markdown;
 mod measurement;
+mod overall;
 mod running_sums;
 mod selection;
+mod side;
 mod student;
+mod terms;
 mod text;
+mod verdict;
 
-use self::{exact::Faults, judgement::judge, selection::Subject};
 pub use self::{
+    advice::Series,
     figure::{Better, Figure, Unit},
-    judgement::{CONFIDENCE, Difference, Verdict},
+    judgement::{CONFIDENCE, Difference},
+    side::{Runs, Side, distinct},
+    terms::{MARGIN, NarrowMargin, TOLERANCE, Terms},
+    verdict::Verdict,
 };
-
-/// The default for the least change that matters: 5 %. Reason: users do not act on less, and with many runs per side
-/// smaller changes would be found.
-pub const TOLERANCE: f64 = 0.05;
+use self::{exact::Faults, judgement::judge, overall::overall, selection::Subject};
 
 /// A candidate compared with a baseline.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// What all figures together mean.
+    /// The meaning of all figures together.
     pub verdict: Verdict,
-    /// What is compared with.
+    /// The side that is compared with.
     pub baseline: Side,
-    /// What is judged.
+    /// The side that is judged.
     pub candidate: Side,
-    /// The least change that matters: 0.05 for 5 %.
+    /// The least change that counts: 0.05 for 5 %.
     pub tolerance: f64,
+    /// The greatest change that still means equal: 0.1 for 10 %.
+    pub margin: f64,
     /// The confidence of all intervals together.
     pub confidence: f64,
     /// Why noisy figures cannot be compared. Empty if they can.
     pub obstacles: Vec<String>,
     /// Further messages for people.
     pub notices: Vec<String>,
+    /// What to do about an inconclusive comparison. Empty for any other.
+    pub advice: Vec<String>,
     /// Figure by figure.
     pub differences: Vec<Difference>,
-}
-
-/// The runs of a side.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Side {
-    /// What was run.
-    pub name: String,
-    /// The start of the first run: RFC 3339.
-    pub started_at: String,
-    /// Their ids.
-    pub ids: Vec<String>,
 }
 
 /// A comparison without runs.
@@ -69,90 +67,94 @@ pub struct Side {
 pub struct NoRuns;
 
 impl Comparison {
-    /// Compares the runs of two sides. `tolerance` is the least change that matters, usually [`TOLERANCE`].
+    /// Compares the runs of two sides.
     ///
     /// # Errors
     /// A side has no runs.
-    pub fn new(baseline: &[&Summary], candidate: &[&Summary], tolerance: f64) -> Result<Self, NoRuns> {
-        let side = |runs: &[&Summary]| Side::new(runs).ok_or(NoRuns);
+    pub fn new(baseline: Runs<'_>, candidate: Runs<'_>, terms: Terms) -> Result<Self, NoRuns> {
+        let side = |runs| Side::new(runs).ok_or(NoRuns);
         let (of_baseline, of_candidate) = (side(baseline)?, side(candidate)?);
-        let obstacles = conditions::obstacles(baseline, candidate);
+        let (baseline, candidate) = (in_time(baseline), in_time(candidate));
+        let obstacles = conditions::obstacles(&baseline, &candidate);
         let subjects = |runs: &[&Summary]| runs.iter().map(|run| Subject::new(run)).collect::<Vec<_>>();
-        let (before, after) = (subjects(baseline), subjects(candidate));
+        let (before, after) = (subjects(&baseline), subjects(&candidate));
         let mut differences = exact(&before, &after);
         let cases = selection::cases(&before, &after);
-        differences.extend(judge(cases, tolerance, conditions::company(baseline, candidate)));
+        let circumstances = conditions::circumstances(&baseline, &candidate);
+        differences.extend(judge(cases, terms, circumstances));
         if !obstacles.is_empty() {
             differences.iter_mut().for_each(Difference::withdraw);
         }
+        let verdict = overall(&differences, !obstacles.is_empty());
+        let advice = match verdict {
+            Verdict::Inconclusive => overall::advice(&differences, !obstacles.is_empty()),
+            Verdict::Worse | Verdict::Better | Verdict::Equal => Vec::new(),
+        };
         Ok(Self {
-            verdict: overall(&differences, !obstacles.is_empty()),
+            verdict,
             baseline: of_baseline,
             candidate: of_candidate,
-            tolerance,
+            tolerance: terms.tolerance(),
+            margin: terms.margin(),
             confidence: CONFIDENCE,
             obstacles,
-            notices: conditions::notices(baseline, candidate),
+            notices: conditions::notices(&baseline, &candidate),
+            advice,
             differences,
         })
     }
 
-    /// The verdict in one line, with its main evidence.
-    pub fn headline(&self) -> String {
-        let words = self.verdict.words();
-        let mut named = Vec::new();
-        let mut metric = "";
-        let those = self
-            .differences
-            .iter()
-            .filter(|difference| difference.verdict == self.verdict);
-        for difference in those.take(SHOWN) {
-            let [figure, _, _, change, ..] = cells::cells(difference);
-            // The metric's name is written before its first figure only.
-            named.push(if difference.figure.metric == metric {
-                format!("{} {change}", difference.figure.figure)
-            } else {
-                format!("{figure} {change}")
-            });
-            metric = &difference.figure.metric;
-        }
-        let named = named.join(", ");
+    /// The verdict in words, with the margin of equality.
+    pub fn verdict_text(&self) -> String {
         match self.verdict {
-            Verdict::Regressed | Verdict::Improved => format!("{words}: {named}"),
-            Verdict::NoSignificantDifference | Verdict::CannotTell => words.to_owned(),
+            Verdict::Equal => format!("equal within {}", percent(self.margin)),
+            verdict => verdict.word().to_owned(),
         }
     }
 
-    fn legend(&self) -> String {
+    /// The verdict in one line, with the figures that it is about.
+    pub fn headline(&self) -> String {
+        let words = self.verdict_text();
+        let named = overall::named(self.verdict, &self.differences);
+        match named.as_str() {
+            "" => words,
+            named => format!("{words}: {named}"),
+        }
+    }
+
+    /// How to read the intervals and the verdicts, in sentences for people.
+    pub fn legend(&self) -> String {
+        let is_single = self.baseline.ids.len() == 1 && self.candidate.ids.len() == 1;
+        let single = " One run per side shows the noise within the runs, but not how much equal runs differ: the \
+                      intervals allow for the drift of earlier runs. Several runs in turn measure it.";
         format!(
-            "With {:.0} % confidence, all true changes lie in these intervals. Changes of less than {:.0} % do not \
-             count.",
-            self.confidence * 100.0,
-            self.tolerance * 100.0
+            "With {} confidence, all true changes lie in these intervals. A change counts from {} on; equal means less \
+             than {} in both directions (shares of failures: {} point).{}",
+            percent(self.confidence),
+            percent(self.tolerance),
+            percent(self.margin),
+            figure::SHARE_MARGIN * 100.0,
+            if is_single { single } else { "" }
         )
+    }
+
+    /// All remarks for people, the most important first.
+    fn remarks(&self) -> impl Iterator<Item = &String> {
+        self.obstacles.iter().chain(&self.advice).chain(&self.notices)
     }
 }
 
-/// The most figures in a headline. Reason: it is one line.
-const SHOWN: usize = 4;
+/// A share as a percentage without needless digits: `10 %`, `2.5 %`.
+fn percent(share: f64) -> String {
+    let tenths = (share * 1_000.0).round() / 10.0;
+    format!("{tenths} %")
+}
 
-impl Side {
-    fn new(runs: &[&Summary]) -> Option<Self> {
-        let first = runs.first()?;
-        let earliest = runs.iter().map(|run| &run.metadata.started_at).min()?;
-        Some(Self {
-            name: first.metadata.name.clone(),
-            started_at: earliest.clone(),
-            ids: runs.iter().map(|run| run.metadata.id.clone()).collect(),
-        })
-    }
-
-    fn text(&self) -> String {
-        match self.ids.as_slice() {
-            [id] => format!("{} ({id})", self.name),
-            ids => format!("{} runs of {} since {}", ids.len(), self.name, self.started_at),
-        }
-    }
+/// The runs of a side in the order of time, so that neighbours of two sides stand at the same place.
+fn in_time<'a>(runs: Runs<'a>) -> Vec<&'a Summary> {
+    let mut runs = runs.summaries.to_vec();
+    runs.sort_by(|one, other| one.metadata.started_at.cmp(&other.metadata.started_at));
+    runs
 }
 
 impl Difference {
@@ -163,27 +165,17 @@ impl Difference {
 
     /// Something other than the target may be the reason.
     fn withdraw(&mut self) {
-        if self.interval.take().is_some() {
-            self.verdict = Verdict::CannotTell;
+        if !self.is_exact() {
+            self.interval = None;
+            self.verdict = Verdict::Inconclusive;
             self.reason = None;
+            self.suffices = None;
         }
     }
-}
 
-/// The overall verdict. Worse outweighs better; with obstacles there is none.
-fn overall(differences: &[Difference], is_obstructed: bool) -> Verdict {
-    let has = |verdict| differences.iter().any(|difference| difference.verdict == verdict);
-    let is_known = differences.iter().any(|difference| difference.interval.is_some());
-    if has(Verdict::Regressed) {
-        Verdict::Regressed
-    } else if is_obstructed {
-        Verdict::CannotTell
-    } else if has(Verdict::Improved) {
-        Verdict::Improved
-    } else if is_known && has(Verdict::NoSignificantDifference) {
-        Verdict::NoSignificantDifference
-    } else {
-        Verdict::CannotTell
+    /// Whether the figure is a count without noise.
+    fn is_exact(&self) -> bool {
+        self.figure.unit == Unit::Number && self.is_absolute()
     }
 }
 

@@ -26,8 +26,8 @@ pub const STYLE: &str = include_str!("../assets/report.css");
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32' fill='none' \
     stroke='%230a5fa8' stroke-width='3.5'%3E%3Ccircle cx='16' cy='16' r='9.5'/%3E%3Cpath d='M1.5 16h29'/%3E%3C/svg%3E";
 
-/// A page of these runs, in their order: all of one run, or several compared with the first. `comparisons` are the
-/// statistical results for each run except the first. Less than 3 MB.
+/// A page of these runs, in their order: all of one run, or several beside each other. `comparisons` are the statistical
+/// results for each side but the first, with the labels of all runs. Less than 3 MB.
 pub fn page(summaries: &[&Summary], comparisons: &[Comparison]) -> String {
     report(None, summaries, comparisons)
 }

@@ -97,6 +97,14 @@ pub(crate) enum HttpUsageError {
 impl Typed for HttpArgs {
     type Mistake = HttpUsageError;
 
+    fn url(&self) -> &str {
+        &self.url
+    }
+
+    fn set_url(&mut self, url: String) {
+        self.url = url;
+    }
+
     fn bench(self, format: Format, watched: &[Target]) -> Result<Bench, HttpUsageError> {
         let options = HttpOptions {
             watched: watched.to_vec(),

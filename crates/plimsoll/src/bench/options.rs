@@ -335,6 +335,14 @@ pub(super) fn parse_header(text: String) -> Result<(String, String), UsageError>
 impl Typed for BroadcastArgs {
     type Mistake = UsageError;
 
+    fn url(&self) -> &str {
+        &self.clients.url
+    }
+
+    fn set_url(&mut self, url: String) {
+        self.clients.url = url;
+    }
+
     fn bench(self, format: Format, watched: &[watch::Target]) -> Result<Bench, UsageError> {
         let results = results(&self.clients, format)?;
         Ok(exchange(self.try_into()?, results, watched))
@@ -344,6 +352,14 @@ impl Typed for BroadcastArgs {
 impl Typed for EchoArgs {
     type Mistake = UsageError;
 
+    fn url(&self) -> &str {
+        &self.clients.url
+    }
+
+    fn set_url(&mut self, url: String) {
+        self.clients.url = url;
+    }
+
     fn bench(self, format: Format, watched: &[watch::Target]) -> Result<Bench, UsageError> {
         let results = results(&self.clients, format)?;
         Ok(exchange(self.try_into()?, results, watched))
@@ -352,6 +368,14 @@ impl Typed for EchoArgs {
 
 impl Typed for ConnectArgs {
     type Mistake = UsageError;
+
+    fn url(&self) -> &str {
+        &self.clients.url
+    }
+
+    fn set_url(&mut self, url: String) {
+        self.clients.url = url;
+    }
 
     fn bench(self, format: Format, watched: &[watch::Target]) -> Result<Bench, UsageError> {
         let results = results(&self.clients, format)?;

@@ -13,6 +13,12 @@ pub(super) trait Typed: Args {
     /// A mistake in them.
     type Mistake: Display;
 
+    /// The URL of the server.
+    fn url(&self) -> &str;
+
+    /// Replaces the URL of the server.
+    fn set_url(&mut self, url: String);
+
     /// The bench that they ask for, with the form of its result and the targets that are watched.
     fn bench(self, format: Format, watched: &[Target]) -> Result<Bench, Self::Mistake>;
 }

@@ -9,7 +9,7 @@ use expect_test::expect_file;
 use crate::{bench, demo, run};
 
 /// The flags that every load command has, unless [`GAPS`] says why not.
-const FLAGS: [&str; 17] = [
+const FLAGS: [&str; 21] = [
     "out",
     "report",
     "format",
@@ -26,6 +26,10 @@ const FLAGS: [&str; 17] = [
     "no-memory-check",
     "fail-on-errors",
     "abort-on-error-rate",
+    "repeat",
+    "against",
+    "tolerance",
+    "margin",
     THRESHOLDS,
 ];
 
@@ -51,7 +55,7 @@ const LINE: &str = "line";
 const LINE_BENCH: &str = "line bench";
 
 /// Flags that commands do not have, and the reason.
-const GAPS: [(&[&str], &[&str], &str); 8] = [
+const GAPS: [(&[&str], &[&str], &str); 10] = [
     (
         &["out"],
         &[LINE, LINE_BENCH],
@@ -68,6 +72,16 @@ const GAPS: [(&[&str], &[&str], &str); 8] = [
         &["address", "linger"],
         &[LINE, LINE_BENCH],
         "A search chooses the load itself, so it cannot be paused, resumed or scaled. A signal ends it.",
+    ),
+    (
+        &["repeat", "against", "tolerance", "margin"],
+        &[LINE, LINE_BENCH],
+        "A search repeats steps by itself as often as its result needs them, and has no figures of one load to compare.",
+    ),
+    (
+        &["against", "tolerance", "margin"],
+        &["demo"],
+        "The demo starts its own server, so there is no other target. Its `--repeat` makes the runs for `runs compare`.",
     ),
     (
         &["no-memory-check"],
@@ -164,7 +178,10 @@ fn has(name: &str, command: &Command, flag: &str) -> bool {
 }
 
 fn is_flag(command: &Command, flag: &str) -> bool {
-    command.get_arguments().any(|arg| arg.get_long() == Some(flag))
+    let is_shown = |arg: &clap::Arg| !arg.is_hide_set();
+    command
+        .get_arguments()
+        .any(|arg| arg.get_long() == Some(flag) && is_shown(arg))
 }
 
 fn of_thresholds(name: &str) -> Option<&'static str> {

@@ -86,6 +86,16 @@ impl ReportFile {
         })
     }
 
+    /// The file beside this one for the run with this number: report-2.html for report.html.
+    pub(super) fn numbered(&self, n: usize) -> Self {
+        let stem = self.path.file_stem().unwrap_or_default().display();
+        let extension = self.path.extension().unwrap_or_default().display();
+        Self {
+            path: self.path.with_file_name(format!("{stem}-{n}.{extension}")),
+            form: self.form,
+        }
+    }
+
     /// The parser of flags with a report file.
     pub(crate) fn parser() -> impl TypedValueParser<Value = Self> {
         OsStringValueParser::new().try_map(|name: OsString| Self::new(name))
@@ -143,6 +153,14 @@ mod tests {
             ("", Err(NoForm)),
         ] {
             assert_eq!(ReportFile::new(name).map(|file| file.form()), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn reports_of_several_runs_have_numbers() {
+        for (name, expected) in [("out/run.json", "out/run-2.json"), ("a.b.html", "a.b-2.html")] {
+            let file = ReportFile::new(name).unwrap();
+            assert_eq!(file.numbered(2), ReportFile::new(expected).unwrap());
         }
     }
 

@@ -8,7 +8,7 @@ use std::{
 };
 
 use clap::{Args, ValueHint};
-use plimsoll_report::Summary;
+use plimsoll_report::{Summary, comparison::Comparison};
 
 use super::{Form, ReportFile};
 use crate::exit::Failure;
@@ -40,34 +40,54 @@ impl ReportFlags {
         checked.map_err(|problem| Failure::Usage(format!("--report {problem}")))
     }
 
+    /// Writes the report of each of several runs of one test: FILE-1.html, FILE-2.html and so on for FILE.html.
+    pub(crate) fn write_each(&self, summaries: &[&Summary]) {
+        for file in &self.files {
+            for (n, summary) in (1..).zip(summaries) {
+                write(&file.numbered(n), &[summary], &[]);
+            }
+        }
+    }
+
+    /// Writes the comparison of runs to all reports and says where they are, as [`Self::write`] does.
+    pub(crate) fn write_comparison(&self, summaries: &[&Summary], comparisons: &[Comparison]) {
+        for file in &self.files {
+            write(file, summaries, comparisons);
+        }
+    }
+
     /// Writes all reports and says where they are. What cannot be written where it was wanted goes to the folder for
     /// temporary files.
     pub(crate) fn write(&self, summary: &Summary) {
         for file in &self.files {
-            let outcome = match file.form().of_runs(&[summary], &[]) {
-                Ok(text) => write_or_save(file, &text, summary),
-                Err(error) => Err(format!("cannot write {file}: {error}")),
-            };
-            say(&outcome);
+            write(file, &[summary], &[]);
         }
     }
+}
+
+fn write(file: &ReportFile, summaries: &[&Summary], comparisons: &[Comparison]) {
+    let outcome = match file.form().of_runs(summaries, comparisons) {
+        Ok(text) => write_or_save(file, &text, summaries),
+        Err(error) => Err(format!("cannot write {file}: {error}")),
+    };
+    say(&outcome);
 }
 
 /// Writes a page to the folder for temporary files, unless a report was requested.
 pub(crate) fn write_unasked(summary: &Summary) {
     let text = plimsoll_report::html::page(&[summary], &[]);
-    let outcome = save(Form::Html, &text, summary);
+    let outcome = save(Form::Html, &text, &[summary]);
     say(&outcome
         .map(|path| path.display().to_string())
         .map_err(|error| format!("cannot write a report: {error}; --report FILE.html writes it elsewhere")));
 }
 
-fn write_or_save(file: &ReportFile, text: &str, summary: &Summary) -> Result<String, String> {
+fn write_or_save(file: &ReportFile, text: &str, summaries: &[&Summary]) -> Result<String, String> {
     let Err(error) = file.write(text) else {
         return Ok(file.to_string());
     };
     let problem = format!("cannot write {file}: {error}");
-    match save(file.form(), text, summary) {
+    match save(file.form(), text, summaries) {
         Ok(path) => Err(format!("{problem}; the report is in {} instead", path.display())),
         Err(error) => Err(format!(
             "{problem}; it could not be saved in the folder for temporary files either: {error}"
@@ -76,8 +96,8 @@ fn write_or_save(file: &ReportFile, text: &str, summary: &Summary) -> Result<Str
 }
 
 /// Writes a new file to the folder for temporary files.
-fn save(form: Form, text: &str, summary: &Summary) -> io::Result<PathBuf> {
-    let id = &summary.metadata.id;
+fn save(form: Form, text: &str, summaries: &[&Summary]) -> io::Result<PathBuf> {
+    let id = summaries.last().map_or("none", |summary| &summary.metadata.id);
     let path = std::env::temp_dir().join(format!("plimsoll-{id}.{}", form.extension()));
     // Others may write there, too: what is there already is not followed and not overwritten.
     let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;

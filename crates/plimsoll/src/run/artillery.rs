@@ -6,6 +6,7 @@ use crate::{
     exit::{Failure, Status},
     numbers,
     runtime::run_local,
+    series::lead,
     surroundings::Surroundings,
 };
 
@@ -26,7 +27,10 @@ pub(crate) use self::quick::Options as QuickOptions;
 
 /// Runs the file that `arguments` of `plimsoll run` name.
 pub(super) fn execute(arguments: &[OsString], surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
-    let options: Options = numbers::parse(arguments);
+    let mut options: Options = numbers::parse(arguments);
+    if let Some(outcome) = lead(&mut options, surroundings) {
+        return outcome;
+    }
     let path = &options.file;
     let unreadable = |error| io::Error::other(format!("cannot read {}: {error}", path.display()));
     let text = (surroundings.read_file)(path).map_err(unreadable)?;

@@ -11,6 +11,28 @@ pub(super) struct Variable {
     value: Option<String>,
 }
 
+impl Variable {
+    /// The name.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The value, if it is the URL of a server.
+    pub(super) fn url(&self) -> Option<&str> {
+        let value = self.value.as_deref()?;
+        let schemes = ["http://", "https://", "ws://", "wss://"];
+        schemes
+            .iter()
+            .any(|scheme| value.starts_with(scheme))
+            .then_some(value)
+    }
+
+    /// Replaces the value.
+    pub(super) fn set(&mut self, value: &str) {
+        self.value = Some(value.to_owned());
+    }
+}
+
 impl FromStr for Variable {
     type Err = String;
 

@@ -5,7 +5,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, ValueEnum, ValueHint};
 
 use super::{environment::Variable, flags::OptionFlags, unsupported::UnsupportedFlags};
-use crate::session::{LogFormat, LogOutput, SessionFlags};
+use crate::{
+    exit::Failure,
+    series::{SeriesFlags, Targeted},
+    session::{LogFormat, LogOutput, SessionFlags},
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,6 +50,51 @@ pub(crate) struct Options {
     pub(super) talk: TalkFlags,
     #[command(flatten)]
     pub(super) unsupported: UnsupportedFlags,
+}
+
+impl Targeted for Options {
+    fn series(&self) -> SeriesFlags<'_> {
+        self.session.series()
+    }
+
+    fn refuse_series(&self) -> Result<(), &'static str> {
+        if self.script.as_os_str() == "-" {
+            return Err(
+                "only one run can read the script from standard input; save it to a file for --repeat",
+            );
+        }
+        Ok(())
+    }
+
+    fn target(&self) -> String {
+        let url = self.reading.env.iter().find_map(Variable::url);
+        url.map_or_else(|| self.script.display().to_string(), str::to_owned)
+    }
+
+    /// Replaces the one variable whose value is a URL.
+    fn point_at(&mut self, url: &str) -> Result<(), Failure> {
+        let mut targets = self
+            .reading
+            .env
+            .iter_mut()
+            .filter(|variable| variable.url().is_some());
+        match (targets.next(), targets.next()) {
+            (Some(target), None) => {
+                target.set(url);
+                Ok(())
+            }
+            (None, _) => Err(Failure::Usage(
+                "--against replaces the target of a script, but no variable has one; pass the target as a variable, for \
+                 example -e URL=http://localhost:3000/, and use __ENV.URL in the script"
+                    .to_owned(),
+            )),
+            (Some(one), Some(other)) => Err(Failure::Usage(format!(
+                "--against replaces the one variable of --env with a URL, but {} and {} both have one; remove one of them",
+                one.name(),
+                other.name()
+            ))),
+        }
+    }
 }
 
 /// How the script is read and what it sees.

@@ -19,6 +19,7 @@ use crate::{
     exit::{Failure, Status, TestFailure},
     numbers,
     runtime::run_local,
+    series::lead,
     session::{self, Beginning, Crowd, EngineTest, Finished, Format, Session, Subject, Users},
     surroundings::Surroundings,
 };
@@ -31,7 +32,10 @@ pub(super) use self::options::{ClientFlags, Source};
 
 /// Runs the file that `arguments` of `plimsoll run` name.
 pub(super) fn execute(arguments: &[OsString], surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
-    let options: Options = numbers::parse(arguments);
+    let mut options: Options = numbers::parse(arguments);
+    if let Some(outcome) = lead(&mut options, surroundings) {
+        return outcome;
+    }
     run_local(conduct(&options, surroundings))
 }
 

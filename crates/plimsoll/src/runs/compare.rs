@@ -6,11 +6,12 @@ use clap::{Parser, ValueEnum};
 use plimsoll_history::History;
 use plimsoll_report::{
     Summary,
-    comparison::{Comparison, TOLERANCE, Verdict},
+    comparison::{Comparison, Runs, distinct},
 };
 
 use super::lookup::{history, summary};
 use crate::{
+    comparing::{self, TermsFlags},
     exit::{Failure, Status},
     surroundings::Surroundings,
     terminal,
@@ -24,8 +25,9 @@ Examples:
   plimsoll runs compare latest~2 latest~1,latest one run with two runs of the same version
   plimsoll runs compare main latest --format md  a table for a pull request
 
-Several runs on each side show the normal variation, so that smaller changes can be found.
-Exit codes: 0 no significant difference, or improved; 3 regressed; 4 cannot tell.";
+Several runs on each side, made in turn, show the normal variation, so that smaller changes can be found:
+--repeat and --against of every load command make them.
+Exit codes: 0 equal within --margin; 3 worse; 4 inconclusive; 5 better.";
 
 /// Show whether a run is better or worse than another one, and with what confidence.
 #[derive(Debug, Parser)]
@@ -38,9 +40,8 @@ pub(super) struct Options {
     /// Baseline, if it is not the first of RUNS.
     #[arg(long, value_name = "RUNS")]
     baseline: Option<String>,
-    /// Smallest change that counts, in percent.
-    #[arg(long, value_name = "PERCENT", default_value_t = TOLERANCE * 100.0, value_parser = percent)]
-    tolerance: f64,
+    #[command(flatten)]
+    terms: TermsFlags,
     /// How to print it.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
     format: Format,
@@ -57,14 +58,6 @@ enum Format {
     Json,
 }
 
-fn percent(text: &str) -> Result<f64, String> {
-    let number = text
-        .parse()
-        .ok()
-        .filter(|percent| (0.0..=1000.0).contains(percent));
-    number.ok_or_else(|| "expected percent from 0 to 1000, for example 5".to_owned())
-}
-
 impl Options {
     pub(super) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
         let mut names = self.baseline.iter().chain(&self.sides);
@@ -75,21 +68,29 @@ impl Options {
                 "compare `{baseline}` with what? Expected two runs, for example: plimsoll runs compare latest~1 latest"
             )));
         }
+        let terms = self.terms.terms()?;
         let history = history(surroundings)?;
-        let baseline = side(&history, baseline)?;
-        let comparisons = candidates
+        let names: Vec<&str> = [baseline]
             .into_iter()
-            .map(|name| {
-                let candidate = side(&history, name)?;
-                let (baseline, candidate) = (
-                    baseline.iter().collect::<Vec<_>>(),
-                    candidate.iter().collect::<Vec<_>>(),
-                );
-                Ok(Comparison::new(&baseline, &candidate, self.tolerance / 100.0)?)
-            })
-            .collect::<Result<Vec<_>, Failure>>()?;
+            .chain(candidates.iter().map(|name| name.as_str()))
+            .collect();
+        let labels = distinct(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>());
+        let sides = names
+            .iter()
+            .map(|name| side(&history, name))
+            .collect::<Result<Vec<_>, _>>()?;
+        let sides: Vec<Vec<_>> = sides.iter().map(|side| side.iter().collect()).collect();
+        let mut sides = labels
+            .iter()
+            .zip(&sides)
+            .map(|(label, summaries)| Runs { label, summaries });
+        let Some(baseline) = sides.next() else {
+            return Ok(Status::Success);
+        };
+        let comparisons = sides.map(|candidate| Comparison::new(baseline, candidate, terms));
+        let comparisons = comparisons.collect::<Result<Vec<_>, _>>()?;
         print(&comparisons, self.format)?;
-        Ok(status(&comparisons))
+        Ok(comparing::status(&comparisons))
     }
 }
 
@@ -122,16 +123,4 @@ fn print(comparisons: &[Comparison], format: Format) -> Result<(), Failure> {
     }
     stdout.flush()?;
     Ok(())
-}
-
-/// The worst of all comparisons.
-pub(crate) fn status(comparisons: &[Comparison]) -> Status {
-    let has = |verdict| comparisons.iter().any(|comparison| comparison.verdict == verdict);
-    if has(Verdict::Regressed) {
-        Status::BadResult
-    } else if has(Verdict::CannotTell) {
-        Status::CannotTell
-    } else {
-        Status::Success
-    }
 }

@@ -8,6 +8,7 @@ use crate::{
     live::{LiveFlags, PageFlags},
     report::ReportFlags,
     runs::SaveFlags,
+    series::{RepeatFlags, SeriesFlags},
     watching::WatchArgs,
 };
 
@@ -29,6 +30,8 @@ pub(crate) struct SessionFlags {
     pub(crate) save: SaveFlags,
     #[command(flatten)]
     pub(super) errors: ErrorFlags,
+    #[command(flatten, next_help_heading = "Comparison")]
+    repeat: RepeatFlags,
     #[command(flatten, next_help_heading = "Load")]
     pub(super) memory: MemoryFlags,
     /// Print no progress.
@@ -47,6 +50,20 @@ pub(crate) struct SessionFlags {
     /// Keep --address open after the run, until a signal.
     #[arg(long, short, help_heading = "Progress and control")]
     pub(crate) linger: bool,
+}
+
+impl SessionFlags {
+    /// The flags that decide about a series of runs.
+    pub(crate) fn series(&self) -> SeriesFlags<'_> {
+        SeriesFlags {
+            repeat: &self.repeat,
+            report: &self.report,
+            is_json: self.format == Format::Json,
+            is_quiet: self.quiet,
+            no_color: self.no_color,
+            lingers: self.linger,
+        }
+    }
 }
 
 impl From<Format> for shootout::Format {

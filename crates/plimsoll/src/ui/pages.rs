@@ -6,10 +6,10 @@ use std::path::Path;
 use hyper::StatusCode;
 use plimsoll_history::{History, HistoryError};
 use plimsoll_line::report::Kept as Search;
-use plimsoll_report::{Summary, html};
+use plimsoll_report::{Summary, comparison::Terms, html};
 
 use super::{kept::Kept, question::Question};
-use crate::report::{self, MOST_RUNS};
+use crate::{comparing, report::MOST_RUNS};
 
 /// Where the list of runs is, from a report.
 const LIST: &str = "./";
@@ -97,7 +97,8 @@ fn comparison(folder: &Path, ids: &[String]) -> Result<String, NoReport> {
     let summaries: Vec<_> = ids.iter().map(|id| read(folder, id)).collect::<Result<_, _>>()?;
     let summaries: Vec<_> = summaries.iter().collect();
     // There are runs on both sides.
-    let comparisons = report::compare(&summaries).unwrap_or_default();
+    let names = comparing::names_of_runs(&summaries);
+    let comparisons = comparing::with_the_first(&names, &summaries, Terms::default()).unwrap_or_default();
     Ok(html::listed_page(LIST, &summaries, &comparisons))
 }
 

@@ -27,6 +27,10 @@ pub const LATENESS: Duration = Duration::from_millis(20);
 /// the first digit of the figure.
 const LATENESS_OF_LATENCY: u32 = 10;
 
+/// The words by which a reader of findings recognises the second rule: the load was as planned, but replies were taken
+/// late.
+pub const LATE_TICKS: &str = "of its clock ticks were";
+
 /// Share of late ticks from which on the run is marked. Reason: it reaches the p99 of the report.
 pub const LATE_TICK_SHARE: f64 = 0.01;
 
@@ -95,7 +99,7 @@ pub fn late(evidence: &Evidence, reported_latency: Option<Duration>) -> Option<S
     let share = n_late as f64 / evidence.lateness.count().max(1) as f64;
     (share >= LATE_TICK_SHARE).then(|| {
         format!(
-            "{} of its clock ticks were {} ms or more late (up to {} ms), {}",
+            "{} {LATE_TICKS} {} ms or more late (up to {} ms), {}",
             percent(share),
             tolerance.as_millis(),
             evidence.lateness.max().as_millis(),

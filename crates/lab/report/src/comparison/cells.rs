@@ -1,41 +1,58 @@
 //! The words and numbers of a difference, for terminals and for Markdown.
 
-use super::{Difference, Unit};
+use super::{Comparison, Difference, Unit};
 use crate::{quantity, summary::Contains};
 
-/// The headlines of the columns.
-pub(super) const HEADLINES: [&str; 6] = [
-    "figure",
-    "baseline",
-    "candidate",
-    "change",
-    "true change",
-    "verdict",
-];
+/// The heads of the columns: those of values carry the labels of their sides.
+pub(super) fn heads(comparison: &Comparison) -> [String; 6] {
+    [
+        "figure".to_owned(),
+        comparison.baseline.heading(),
+        comparison.candidate.heading(),
+        "change".to_owned(),
+        "true change".to_owned(),
+        "verdict".to_owned(),
+    ]
+}
 
 /// One row; the verdict is the last cell.
 pub(super) fn cells(difference: &Difference) -> [String; 6] {
     let unit = difference.figure.unit;
-    let is_difference = difference.is_absolute();
-    let change = |change: f64| match (is_difference, unit) {
-        (true, Unit::Share) => signed(change * 100.0, " pt"),
-        (true, _) => signed(change, ""),
-        (false, _) => signed(change * 100.0, " %"),
+    let interval = match difference.interval {
+        Some(ends) => ends.map(|end| signed_change(difference, end)).join(" … "),
+        None if difference.is_exact() => "–".to_owned(),
+        None => "cannot tell".to_owned(),
     };
-    let interval = difference
-        .interval
-        .map(|[low, high]| format!("{} … {}", change(low), change(high)));
     let reason = difference.reason.as_ref();
-    let verdict = difference.verdict.words();
+    let verdict = difference.verdict.word();
     [
         format!("{} {}", difference.figure.metric, difference.figure.figure),
         value(difference.baseline, unit),
         value(difference.candidate, unit),
-        difference.change.map_or_else(|| "–".to_owned(), change),
-        interval.unwrap_or_else(|| "–".to_owned()),
+        change(difference),
+        interval,
         reason.map_or_else(|| verdict.to_owned(), |reason| format!("{verdict}: {reason}")),
     ]
 }
+
+/// The measured change of a figure.
+pub(super) fn change(difference: &Difference) -> String {
+    let change = difference.change;
+    change.map_or_else(|| "–".to_owned(), |change| signed_change(difference, change))
+}
+
+fn signed_change(difference: &Difference, change: f64) -> String {
+    match (difference.is_absolute(), difference.figure.unit) {
+        (true, Unit::Share) => signed(change * 100.0, " pt"),
+        (true, _) => signed(change, ""),
+        // People read a multiple more easily than thousands of percent.
+        (false, _) if change >= MULTIPLE => format!("×{}", quantity::number(three_digits(1.0 + change))),
+        (false, _) => signed(change * 100.0, " %"),
+    }
+}
+
+/// From this change on, a change is written as a multiple.
+const MULTIPLE: f64 = 9.0;
 
 /// Formats a value with about three digits, which is more than a comparison can distinguish.
 fn value(value: f64, unit: Unit) -> String {

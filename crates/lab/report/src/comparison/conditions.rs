@@ -1,10 +1,10 @@
 //! Conditions that must be equal on both sides before a difference says something about the target.
 
-use plimsoll_load::generator::NO_IDLE_SHARE;
+use plimsoll_load::generator::{LATE_TICKS, NO_IDLE_SHARE};
 
-use super::{figure::Company, in_flight};
+use super::{advice::Series, estimate::Order, figure::Company, in_flight, judgement::Circumstances};
 use crate::{
-    Summary,
+    Summary, readable,
     summary::{End, Environment},
 };
 
@@ -46,7 +46,7 @@ pub(super) fn obstacles(baseline: &[&Summary], candidate: &[&Summary]) -> Vec<St
             End::Aborted { reason } => obstacles.push(format!("{id} was aborted: {reason}")),
             End::SetupFailed { reason } => obstacles.push(format!("{id} did not start: {reason}")),
         }
-        if run.generator.saturated {
+        if run.generator.saturated && !takes_replies_late(run) {
             obstacles.push(format!(
                 "in {id} the generator was the bottleneck, so its figures do not describe the target alone"
             ));
@@ -75,11 +75,65 @@ pub(super) fn notices(baseline: &[&Summary], candidate: &[&Summary]) -> Vec<Stri
         }
     }
     notices.extend(all().filter_map(|run| neighbours(run)));
+    notices.extend(all().filter(|run| takes_replies_late(run)).map(|run| late(run)));
     notices
 }
 
+/// Whether the only fault of a saturated generator is that it took replies late. The load was as planned then, and the
+/// lateness of its ticks shows by how much the figures may be wrong.
+pub(super) fn takes_replies_late(run: &Summary) -> bool {
+    let reasons = &run.generator.reasons;
+    run.generator.saturated && !reasons.is_empty() && reasons.iter().all(|reason| reason.contains(LATE_TICKS))
+}
+
+fn late(run: &Summary) -> String {
+    let lateness = &run.generator.lateness;
+    format!(
+        "in {} the generator took replies late (median {}, p95 {}), so the intervals are wider by as much",
+        run.metadata.id,
+        readable::duration(lateness.p50 as f64),
+        readable::duration(lateness.p95 as f64)
+    )
+}
+
+/// The circumstances of all runs together; each side in the order of time.
+pub(super) fn circumstances(baseline: &[&Summary], candidate: &[&Summary]) -> Circumstances {
+    let seconds = baseline
+        .iter()
+        .chain(candidate)
+        .map(|run| run.metadata.duration_seconds);
+    let n_runs = (baseline.len() + candidate.len()).max(1) as f64;
+    Circumstances {
+        company: company(baseline, candidate),
+        order: order(baseline, candidate),
+        given: Series {
+            runs: baseline.len().min(candidate.len()),
+            seconds: (seconds.sum::<f64>() / n_runs).round() as u64,
+        },
+    }
+}
+
+/// Whether the sides, each in the order of time, ran in turn.
+fn order(baseline: &[&Summary], candidate: &[&Summary]) -> Order {
+    let started_at = |run: &Summary| run.metadata.started_at.clone();
+    let pairs = baseline.iter().zip(candidate).map(|(before, after)| {
+        let (before, after) = (started_at(before), started_at(after));
+        if before <= after {
+            [before, after]
+        } else {
+            [after, before]
+        }
+    });
+    let times: Vec<_> = pairs.flatten().collect();
+    if baseline.len() == candidate.len() && times.is_sorted() {
+        Order::InTurn
+    } else {
+        Order::Apart
+    }
+}
+
 /// Whether other programs may have shaped the figures of any run.
-pub(super) fn company(baseline: &[&Summary], candidate: &[&Summary]) -> Company {
+fn company(baseline: &[&Summary], candidate: &[&Summary]) -> Company {
     let is_shared = baseline
         .iter()
         .chain(candidate)

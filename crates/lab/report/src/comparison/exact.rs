@@ -2,7 +2,8 @@
 
 use super::{
     figure::{Better, Figure, Nature, Unit},
-    judgement::{Difference, Verdict},
+    judgement::Difference,
+    verdict::Verdict,
 };
 
 /// A number of faults, and the number of messages.
@@ -26,17 +27,17 @@ impl Faults {
 }
 
 /// Judges exact counts. One fault is a regression if the baseline has none. Otherwise more than twice the baseline's
-/// share is a regression, and less than half an improvement: losses under overload vary, and how much cannot be known
-/// from two counts.
+/// share is a regression, and less than half an improvement. Anything in between is inconclusive: losses under overload
+/// vary, and how much cannot be known from two counts.
 pub(super) fn judge(metric: &str, name: &str, baseline: Faults, candidate: Faults) -> Difference {
     let (before, after) = (baseline.share(), candidate.share());
     let (verdict, reason) = match (baseline.n, candidate.n) {
-        (0, 0) => (Verdict::NoSignificantDifference, None),
-        (0, _) => (Verdict::Regressed, Some("one is too many")),
-        (_, 0) => (Verdict::Improved, None),
-        _ if after > 2.0 * before => (Verdict::Regressed, Some("more than twice the share")),
-        _ if after < before / 2.0 => (Verdict::Improved, Some("less than half the share")),
-        _ => (Verdict::NoSignificantDifference, Some("both sides have some")),
+        (0, 0) => (Verdict::Equal, None),
+        (0, _) => (Verdict::Worse, Some("one is too many")),
+        (_, 0) => (Verdict::Better, None),
+        _ if after > 2.0 * before => (Verdict::Worse, Some("more than twice the share")),
+        _ if after < before / 2.0 => (Verdict::Better, Some("less than half the share")),
+        _ => (Verdict::Inconclusive, Some("both sides have some")),
     };
     Difference {
         figure: Figure {
@@ -46,12 +47,14 @@ pub(super) fn judge(metric: &str, name: &str, baseline: Faults, candidate: Fault
             better: Better::Lower,
             nature: Nature::Share,
         },
+        decisive: true,
         baseline: baseline.n as f64,
         candidate: candidate.n as f64,
         change: Some(candidate.n as f64 - baseline.n as f64),
         interval: None,
         verdict,
         reason: reason.map(str::to_owned),
+        suffices: None,
     }
 }
 
@@ -76,17 +79,17 @@ mod tests {
 
     #[test]
     fn one_lost_message_is_a_regression() {
-        use Verdict::{Improved, NoSignificantDifference, Regressed};
+        use Verdict::{Better, Equal, Inconclusive, Worse};
         for (baseline, candidate, verdict, reason, change) in [
-            (0, 0, NoSignificantDifference, "", 0.0),
-            (0, 1, Regressed, "one is too many", 1.0),
-            (1, 0, Improved, "", -1.0),
-            (100, 120, NoSignificantDifference, "both sides have some", 20.0),
-            (100, 80, NoSignificantDifference, "both sides have some", -20.0),
-            (100, 200, NoSignificantDifference, "both sides have some", 100.0),
-            (100, 201, Regressed, "more than twice the share", 101.0),
-            (100, 50, NoSignificantDifference, "both sides have some", -50.0),
-            (100, 49, Improved, "less than half the share", -51.0),
+            (0, 0, Equal, "", 0.0),
+            (0, 1, Worse, "one is too many", 1.0),
+            (1, 0, Better, "", -1.0),
+            (100, 120, Inconclusive, "both sides have some", 20.0),
+            (100, 80, Inconclusive, "both sides have some", -20.0),
+            (100, 200, Inconclusive, "both sides have some", 100.0),
+            (100, 201, Worse, "more than twice the share", 101.0),
+            (100, 50, Inconclusive, "both sides have some", -50.0),
+            (100, 49, Better, "less than half the share", -51.0),
         ] {
             let of = 1_000_000;
             check((baseline, of), (candidate, of), verdict, reason, change);
@@ -95,29 +98,23 @@ mod tests {
 
     #[test]
     fn shares_count_not_numbers() {
-        use Verdict::{Improved, NoSignificantDifference, Regressed};
+        use Verdict::{Better, Inconclusive, Worse};
         // Twice as many of twice as many, of ten times as many; as many of a tenth.
         check(
             (10, 1_000),
             (20, 2_000),
-            NoSignificantDifference,
+            Inconclusive,
             "both sides have some",
             10.0,
         );
         check(
             (10, 1_000),
             (20, 10_000),
-            Improved,
+            Better,
             "less than half the share",
             10.0,
         );
-        check(
-            (10, 10_000),
-            (10, 1_000),
-            Regressed,
-            "more than twice the share",
-            0.0,
-        );
+        check((10, 10_000), (10, 1_000), Worse, "more than twice the share", 0.0);
     }
 
     #[test]

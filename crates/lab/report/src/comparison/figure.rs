@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::estimate::Experience;
+use crate::Distribution;
 
 /// A figure of a metric.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -134,9 +135,52 @@ impl Nature {
         if self.is_ratio() { effect.exp_m1() } else { effect }
     }
 
-    /// A margin so wide that the figure says nothing.
-    pub(super) fn hopeless_margin(self) -> f64 {
-        if self.is_ratio() { HOPELESS_RATIO.ln() } else { 1.0 }
+    /// Up to here a difference means equal, on the scale of the effect; `margin` is that of ratios.
+    pub(super) fn equal(self, margin: f64) -> f64 {
+        if self.is_ratio() {
+            margin.ln_1p()
+        } else {
+            SHARE_MARGIN
+        }
+    }
+
+    /// Whether an interval of this width on the scale of the effect is too wide to be shown as numbers.
+    pub(super) fn is_absurd(self, width: f64) -> bool {
+        let most = if self.is_ratio() { ABSURD_RATIO.ln() } else { 1.0 };
+        width.is_nan() || width > most
+    }
+
+    /// The weight of the figure in the correction for several figures: how much of the risk of a wrong verdict it may
+    /// take. Reason: changes of a server show in the median first, and the median is the least noisy figure.
+    pub(super) fn weight(self) -> f64 {
+        match self {
+            Self::Median => 6.0,
+            Self::P95 | Self::Throughput => 2.0,
+            Self::Mean | Self::P99 | Self::Cpu | Self::Memory | Self::Share => 1.0,
+        }
+    }
+
+    /// Whether two sides are equal only if this figure is. The others have too much noise between equal runs; they can
+    /// make a side worse or better all the same.
+    pub(super) fn is_decisive(self) -> bool {
+        match self {
+            Self::Median | Self::P95 | Self::Throughput | Self::Share => true,
+            Self::Mean | Self::P99 | Self::Cpu | Self::Memory => false,
+        }
+    }
+
+    /// The part of a value that may be the generator's own delay, from the lateness of its ticks: 0.1 for 10 %. `latency`
+    /// is the mean of the run's main latency, by which late replies hold up the next iteration. Infinite without one.
+    pub(super) fn late_part(self, value: f64, latency: f64, lateness: &Distribution) -> f64 {
+        let beyond = |us: f64| (us - TIMER_GRAIN_US).max(0.0);
+        match self {
+            Self::Median => beyond(lateness.p50 as f64) / value,
+            Self::Mean => beyond(lateness.mean) / value,
+            Self::P95 => beyond(lateness.p95 as f64) / value,
+            Self::P99 => beyond(lateness.p99 as f64) / value,
+            Self::Throughput => beyond(lateness.mean) / latency,
+            Self::Cpu | Self::Memory | Self::Share => 0.0,
+        }
     }
 }
 
@@ -147,8 +191,14 @@ const EXPERIENCE_DEGREES: f64 = 10.0;
 /// A tenth of a percentage point: fewer failures are not worth a red build.
 const SHARE_TOLERANCE: f64 = 0.001;
 
-/// If even a doubling could be chance, there is no verdict.
-const HOPELESS_RATIO: f64 = 2.0;
+/// A percentage point: the greatest difference between shares of failures that still means equal.
+pub(super) const SHARE_MARGIN: f64 = 0.01;
+
+/// An interval whose ends differ by a greater factor is not shown as numbers.
+const ABSURD_RATIO: f64 = 10.0;
+
+/// The grain of timers in microseconds, by which every tick is late, on an idle machine, too.
+const TIMER_GRAIN_US: f64 = 1_000.0;
 
 #[cfg(test)]
 mod tests {
@@ -191,10 +241,49 @@ mod tests {
             (share.off_scale(0.25), 0.25),
             (ratio.change(1.5_f64.ln()), 0.5),
             (share.change(0.25), 0.25),
-            (ratio.hopeless_margin(), 2.0_f64.ln()),
-            (share.hopeless_margin(), 1.0),
+            (ratio.equal(0.1), 1.1_f64.ln()),
+            (share.equal(0.1), 0.01),
         ] {
             assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
+    }
+
+    #[test]
+    fn ranges_beyond_a_factor_of_ten_are_absurd() {
+        for (nature, width, expected) in [
+            (Nature::Mean, 10.0_f64.ln(), false),
+            (Nature::Mean, 10.1_f64.ln(), true),
+            (Nature::Mean, f64::INFINITY, true),
+            (Nature::Mean, f64::NAN, true),
+            (Nature::Share, 1.0, false),
+            (Nature::Share, 1.1, true),
+        ] {
+            assert_eq!(nature.is_absurd(width), expected, "{nature:?} {width}");
+        }
+    }
+
+    /// Of 10 ms, with a mean latency of 5 ms.
+    #[test]
+    fn late_ticks_may_be_a_part_of_a_figure() {
+        let lateness = Distribution {
+            mean: 3_000.0,
+            p50: 500,
+            p95: 6_000,
+            p99: 31_000,
+            ..Distribution::default()
+        };
+        for (nature, expected) in [
+            (Nature::Median, 0.0),
+            (Nature::Mean, 0.2),
+            (Nature::P95, 0.5),
+            (Nature::P99, 3.0),
+            (Nature::Throughput, 0.4),
+            (Nature::Share, 0.0),
+            (Nature::Cpu, 0.0),
+            (Nature::Memory, 0.0),
+        ] {
+            let found = nature.late_part(10_000.0, 5_000.0, &lateness);
+            assert!((found - expected).abs() < 1e-12, "{nature:?}: {found}");
         }
     }
 }

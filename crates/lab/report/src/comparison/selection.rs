@@ -3,6 +3,7 @@
 //! Each additional figure makes all intervals wider, because they hold together. So there are few.
 
 use super::{
+    conditions,
     exact::Faults,
     figure::{Better, Figure, Nature, Unit},
     judgement::Case,
@@ -66,8 +67,30 @@ const WORK: [&str; 11] = [
 pub(super) struct Subject {
     figures: Vec<(Figure, Measurement)>,
     interval_seconds: u32,
+    /// The lateness of a generator that took replies late; `None` if it took them in time.
+    late: Option<Late>,
     /// Lost and duplicated messages, if the scenario counts them.
     pub(super) faults: Option<[Faults; 2]>,
+}
+
+/// The delay of a generator that took replies late.
+struct Late {
+    lateness: Distribution,
+    /// The mean of the run's main latency in microseconds; not a number without one.
+    latency: f64,
+}
+
+impl Late {
+    fn of(summary: &Summary) -> Option<Self> {
+        let latency = highlights::latency(summary)
+            .and_then(|name| summary.metrics.get(name))
+            .and_then(duration)
+            .map_or(f64::NAN, |distribution| distribution.mean);
+        conditions::takes_replies_late(summary).then_some(Self {
+            lateness: summary.generator.lateness,
+            latency,
+        })
+    }
 }
 
 impl Subject {
@@ -90,6 +113,7 @@ impl Subject {
         Self {
             figures,
             interval_seconds: summary.timeline.interval_seconds.max(1),
+            late: Late::of(summary),
             faults,
         }
     }
@@ -105,6 +129,24 @@ impl Subject {
     }
 }
 
+impl Subject {
+    /// The part of a figure that may be the generator's own delay, from 0 to 1. A figure of which that is unknown may be
+    /// delay altogether.
+    fn late_part(&self, figure: &Figure, value: f64) -> f64 {
+        self.late.as_ref().map_or(0.0, |Late { lateness, latency }| {
+            let part = figure.nature.late_part(value, *latency, lateness);
+            if part.is_nan() { 1.0 } else { part.min(1.0) }
+        })
+    }
+}
+
+/// The largest part of any run of a side.
+fn late_part(runs: &[Subject], measurements: &[Measurement], figure: &Figure) -> f64 {
+    let parts = runs.iter().zip(measurements);
+    let parts = parts.map(|(run, measurement)| run.late_part(figure, measurement.value));
+    parts.fold(0.0, f64::max)
+}
+
 /// The figures that all runs of both sides have.
 pub(super) fn cases(baseline: &[Subject], candidate: &[Subject]) -> Vec<Case> {
     let all = || baseline.iter().chain(candidate);
@@ -118,10 +160,15 @@ pub(super) fn cases(baseline: &[Subject], candidate: &[Subject]) -> Vec<Case> {
                 .map(|run| run.measurement(figure, interval_seconds))
                 .collect::<Option<Vec<_>>>()
         };
+        let (before, after) = (side(baseline)?, side(candidate)?);
         Some(Case {
             figure: figure.clone(),
-            baseline: side(baseline)?,
-            candidate: side(candidate)?,
+            late: [
+                late_part(baseline, &before, figure),
+                late_part(candidate, &after, figure),
+            ],
+            baseline: before,
+            candidate: after,
         })
     };
     first.figures.iter().filter_map(case).collect()

@@ -82,8 +82,19 @@ pub(crate) fn made_up(slowdown: f64, seed: u64) -> Summary {
     summary
 }
 
-pub(super) fn comparison_of(baseline: &Summary, candidate: &Summary) -> Comparison {
-    Comparison::new(&[baseline], &[candidate], TOLERANCE).unwrap()
+pub(crate) fn comparison_of(baseline: &Summary, candidate: &Summary) -> Comparison {
+    compared(&[baseline], &[candidate])
+}
+
+/// Several runs on each side, with the usual terms.
+fn compared(baseline: &[&Summary], candidate: &[&Summary]) -> Comparison {
+    let side = |label, summaries| Runs { label, summaries };
+    Comparison::new(
+        side("before", baseline),
+        side("after", candidate),
+        Terms::default(),
+    )
+    .unwrap()
 }
 
 /// Checks the verdict and the obstacle.
@@ -105,23 +116,27 @@ fn check(change: impl FnOnce(&mut Summary), verdict: Verdict, obstacle: &str) {
 
 #[test]
 fn nothing_but_the_target_may_differ() {
-    use Verdict::{CannotTell, Regressed};
-    check(|_| {}, Regressed, "");
+    use Verdict::{Inconclusive, Worse};
+    check(|_| {}, Worse, "");
     check(
         |run| run.plan.scenarios[0].description = "3 looping VUs for 10s".to_owned(),
-        CannotTell,
+        Inconclusive,
         "run-2 had a different plan from run-1: default: 3 looping VUs for 10s, not default: 2 looping VUs for 10s",
     );
     check(
         |run| run.environment.cores = 64,
-        CannotTell,
+        Inconclusive,
         "different machine from run-1: 64 cores, not 2",
     );
-    check(|run| run.environment.memory_bytes += 1 << 20, Regressed, "");
-    check(|run| run.end = End::Shutdown, CannotTell, "run-2 was interrupted");
+    check(|run| run.environment.memory_bytes += 1 << 20, Worse, "");
+    check(
+        |run| run.end = End::Shutdown,
+        Inconclusive,
+        "run-2 was interrupted",
+    );
     check(
         |run| run.generator.saturated = true,
-        CannotTell,
+        Inconclusive,
         "the generator was the bottleneck",
     );
 }
@@ -170,22 +185,22 @@ fn neighbours_are_named() {
         (found.verdict, found.notices)
     };
     let (verdict, named) = notices(0.5);
-    assert_eq!(verdict, Verdict::NoSignificantDifference);
+    assert_eq!(verdict, Verdict::Inconclusive);
     assert_eq!(
         named[0],
         "in run-1 other programs used 0.9 of 2 cores, so only larger differences are reported; run nothing else on \
          the machine"
     );
-    assert_eq!(notices(1.3), (Verdict::Regressed, Vec::new()));
+    assert_eq!(notices(1.3), (Verdict::Worse, Vec::new()));
 }
 
 /// Without a watched target, a busy machine makes differences uncertain; one with idle cores does not.
 #[test]
 fn a_busy_machine_hides_small_differences_and_no_other_machine_does() {
     for (idle, generator, verdict) in [
-        (0.01, 0.4, Verdict::NoSignificantDifference),
-        (0.30, 0.4, Verdict::Regressed),
-        (0.01, 1.9, Verdict::Regressed),
+        (0.01, 0.4, Verdict::Inconclusive),
+        (0.30, 0.4, Verdict::Worse),
+        (0.01, 1.9, Verdict::Worse),
     ] {
         let run = |slowdown, seed| {
             let mut run = made_up(slowdown, seed);
@@ -195,7 +210,7 @@ fn a_busy_machine_hides_small_differences_and_no_other_machine_does() {
         };
         let found = comparison_of(&run(1.0, 1), &run(1.3, 2));
         assert_eq!(found.verdict, verdict, "{idle} idle, generator {generator}");
-        assert_eq!(found.notices.is_empty(), verdict == Verdict::Regressed);
+        assert_eq!(found.notices.is_empty(), verdict == Verdict::Worse);
     }
 }
 
@@ -222,7 +237,7 @@ fn a_server_that_had_users_before_is_no_better() {
     baseline.targets = vec![grown_by(240_000)];
     candidate.targets = vec![grown_by(5_000)];
     let verdict = comparison_of(&baseline, &candidate).verdict;
-    assert_eq!(verdict, Verdict::NoSignificantDifference);
+    assert_eq!(verdict, Verdict::Inconclusive);
 }
 
 /// Losses are judged despite all obstacles.
@@ -238,13 +253,13 @@ fn one_lost_message_is_a_regression() {
     (baseline.losses, candidate.losses) = (Some(losses(0)), Some(losses(0)));
     assert_eq!(
         comparison_of(&baseline, &candidate).verdict,
-        Verdict::NoSignificantDifference
+        Verdict::Inconclusive
     );
     candidate.losses = Some(losses(1));
     candidate.generator.saturated = true;
     let comparison = comparison_of(&baseline, &candidate);
-    assert_eq!(comparison.verdict, Verdict::Regressed);
-    assert_eq!(comparison.headline(), "regressed: messages lost +1.0");
+    assert_eq!(comparison.verdict, Verdict::Worse);
+    assert_eq!(comparison.headline(), "worse: messages lost +1.0");
 }
 
 #[test]
@@ -257,43 +272,45 @@ fn a_comparison_can_be_read() {
     expect![[r#"
         $
 
-          baseline   chat.js (run-1)
-          candidate  chat.js (run-2)
+          baseline   before: chat.js (run-1)
+          candidate  after: chat.js (run-2)
 
-          regressed: http_req_duration mean +30 %, p50 +30 %, p95 +30 %
+          worse: http_req_duration mean +30 %, p50 +30 %, p95 +30 %
           - different versions of Plimsoll: 0.1.0 and 0.2.0
 
-          figure                    baseline  candidate  change        true change  verdict
-          http_req_duration mean         2ms     2.59ms   +30 %     +6.4 % … +59 %  regressed
-          http_req_duration p50          2ms     2.59ms   +30 %      +12 % … +51 %  regressed
-          http_req_duration p95       3.99ms     5.19ms   +30 %     +1.4 % … +66 %  regressed
-          http_req_duration p99       4.19ms     5.45ms   +30 %     −27 % … +132 %  no significant difference
-          iterations rate              200/s      200/s     0 %      −14 % … +16 %  no significant difference
-          iterations failed           0.00 %     0.00 %    0 pt  −0.1 pt … +0.1 pt  no significant difference
-          server CPU per iteration     2.5ms      2.5ms     0 %      −32 % … +48 %  no significant difference
-          server memory                40 MB      40 MB     0 %      −39 % … +63 %  no significant difference
+          figure                    before   after  change        true change  verdict
+          http_req_duration mean       2ms  2.59ms   +30 %     +4.1 % … +62 %  worse
+          http_req_duration p50        2ms  2.59ms   +30 %      +15 % … +47 %  worse
+          http_req_duration p95     3.99ms  5.19ms   +30 %     +1.7 % … +66 %  worse
+          http_req_duration p99     4.19ms  5.45ms   +30 %     −32 % … +147 %  inconclusive
+          iterations rate            200/s   200/s     0 %      −13 % … +16 %  inconclusive
+          iterations failed         0.00 %  0.00 %    0 pt  −0.1 pt … +0.1 pt  equal
+          server CPU per iteration   2.5ms   2.5ms     0 %      −35 % … +54 %  inconclusive
+          server memory              40 MB   40 MB     0 %      −42 % … +72 %  inconclusive
 
-          With 95 % confidence, all true changes lie in these intervals. Changes of less than 5 % do not
-          count.
+          With 95 % confidence, all true changes lie in these intervals. A change counts from 5 % on; equal
+          means less than 10 % in both directions (shares of failures: 1 point). One run per side shows the
+          noise within the runs, but not how much equal runs differ: the intervals allow for the drift of
+          earlier runs. Several runs in turn measure it.
     "#]]
     .assert_eq(&format!("$\n{}", comparison.text(Style::PLAIN)));
     expect![[r#"
-        **regressed: http\_req\_duration mean +30 %, p50 +30 %, p95 +30 %**
+        **worse: http\_req\_duration mean +30 %, p50 +30 %, p95 +30 %**
 
         - different versions of Plimsoll: 0.1.0 and 0.2.0
 
-        | figure | baseline | candidate | change | true change | verdict |
+        | figure | before | after | change | true change | verdict |
         |:--|--:|--:|--:|:-:|:--|
-        | http\_req\_duration mean | 2ms | 2.59ms | +30 % | +6.4 % … +59 % | 🔴 regressed |
-        | http\_req\_duration p50 | 2ms | 2.59ms | +30 % | +12 % … +51 % | 🔴 regressed |
-        | http\_req\_duration p95 | 3.99ms | 5.19ms | +30 % | +1.4 % … +66 % | 🔴 regressed |
-        | http\_req\_duration p99 | 4.19ms | 5.45ms | +30 % | −27 % … +132 % | no significant difference |
-        | iterations rate | 200/s | 200/s | 0 % | −14 % … +16 % | no significant difference |
-        | iterations failed | 0.00 % | 0.00 % | 0 pt | −0.1 pt … +0.1 pt | no significant difference |
-        | server CPU per iteration | 2.5ms | 2.5ms | 0 % | −32 % … +48 % | no significant difference |
-        | server memory | 40 MB | 40 MB | 0 % | −39 % … +63 % | no significant difference |
+        | http\_req\_duration mean | 2ms | 2.59ms | +30 % | +4.1 % … +62 % | 🔴 worse |
+        | http\_req\_duration p50 | 2ms | 2.59ms | +30 % | +15 % … +47 % | 🔴 worse |
+        | http\_req\_duration p95 | 3.99ms | 5.19ms | +30 % | +1.7 % … +66 % | 🔴 worse |
+        | http\_req\_duration p99 | 4.19ms | 5.45ms | +30 % | −32 % … +147 % | inconclusive |
+        | iterations rate | 200/s | 200/s | 0 % | −13 % … +16 % | inconclusive |
+        | iterations failed | 0.00 % | 0.00 % | 0 pt | −0.1 pt … +0.1 pt | equal |
+        | server CPU per iteration | 2.5ms | 2.5ms | 0 % | −35 % … +54 % | inconclusive |
+        | server memory | 40 MB | 40 MB | 0 % | −42 % … +72 % | inconclusive |
 
-        Baseline: chat.js (run-1). Candidate: chat.js (run-2). With 95 % confidence, all true changes lie in these intervals. Changes of less than 5 % do not count.
+        Baseline: before: chat.js (run-1). Candidate: after: chat.js (run-2). With 95 % confidence, all true changes lie in these intervals. A change counts from 5 % on; equal means less than 10 % in both directions (shares of failures: 1 point). One run per side shows the noise within the runs, but not how much equal runs differ: the intervals allow for the drift of earlier runs. Several runs in turn measure it.
     "#]].assert_eq(&comparison.markdown());
 }
 
@@ -301,7 +318,7 @@ fn a_comparison_can_be_read() {
 fn machines_read_it_too() {
     let json = serde_json::to_value(comparison_of(&made_up(1.0, 1), &made_up(1.0, 2))).unwrap();
     let keys: Vec<_> = json.as_object().unwrap().keys().cloned().collect();
-    expect!["baseline candidate confidence differences notices obstacles tolerance verdict"]
+    expect!["advice baseline candidate confidence differences margin notices obstacles tolerance verdict"]
         .assert_eq(&keys.join(" "));
     expect![[r#"
         {
@@ -309,15 +326,20 @@ fn machines_read_it_too() {
           "better": "lower",
           "candidate": 1994.0,
           "change": -0.000501253132832485,
+          "decisive": true,
           "figure": "p50",
           "interval": [
-            -0.1371541612978745,
-            0.15779401160664983
+            -0.11375285011154444,
+            0.12722251926539183
           ],
           "metric": "http_req_duration",
           "reason": null,
+          "suffices": {
+            "runs": 3,
+            "seconds": 20
+          },
           "unit": "microseconds",
-          "verdict": "no_significant_difference"
+          "verdict": "inconclusive"
         }"#]]
     .assert_eq(&serde_json::to_string_pretty(&json["differences"][1]).unwrap());
 }
@@ -329,11 +351,11 @@ fn several_runs_show_how_much_they_differ() {
     // A tenth is too little for one run per side.
     assert_eq!(
         comparison_of(&baseline[0], &candidate[0]).verdict,
-        Verdict::NoSignificantDifference
+        Verdict::Inconclusive
     );
     let (baseline, candidate) = (baseline.each_ref(), candidate.each_ref());
-    let comparison = Comparison::new(&baseline, &candidate, TOLERANCE).unwrap();
-    assert_eq!(comparison.verdict, Verdict::Regressed);
+    let comparison = compared(&baseline, &candidate);
+    assert_eq!(comparison.verdict, Verdict::Worse);
     assert_eq!(comparison.baseline.ids.len(), 4);
 }
 
@@ -356,14 +378,21 @@ fn intervals_of_different_lengths_are_joined() {
             heat.truncate(SECONDS / 2);
         }
     }
-    assert_eq!(comparison_of(&baseline, &candidate).verdict, Verdict::Regressed);
+    assert_eq!(comparison_of(&baseline, &candidate).verdict, Verdict::Worse);
 }
 
 #[test]
 fn a_side_without_runs_is_refused() {
     let run = made_up(1.0, 1);
-    assert_eq!(Comparison::new(&[], &[&run], TOLERANCE), Err(NoRuns));
-    assert_eq!(Comparison::new(&[&run], &[], TOLERANCE), Err(NoRuns));
+    let (some, none) = ([&run], []);
+    let side = |summaries| Runs {
+        label: "before",
+        summaries,
+    };
+    for (baseline, candidate) in [(side(&none[..]), side(&some[..])), (side(&some), side(&none))] {
+        let found = Comparison::new(baseline, candidate, Terms::default());
+        assert_eq!(found, Err(NoRuns));
+    }
 }
 
 #[test]
@@ -378,16 +407,21 @@ fn a_side_has_the_name_of_its_first_run_and_the_time_of_its_earliest() {
         run(1, "late.js", "2026-11-22T10:00:00Z"),
         run(2, "early.js", "2026-11-21T10:00:00Z"),
     );
-    let found = Comparison::new(&[&late, &early], &[&early], TOLERANCE).unwrap();
+    let found = compared(&[&late, &early], &[&early]);
     assert_eq!(
         found.baseline.text(),
-        "2 runs of late.js since 2026-11-21T10:00:00Z"
+        "before: 2 runs of late.js since 2026-11-21T10:00:00Z"
     );
-    assert_eq!(found.candidate.text(), "early.js (run-2)");
+    assert_eq!(found.candidate.text(), "after: early.js (run-2)");
 }
 
 /// A figure with a verdict. Those without an interval are unknown.
-fn difference(metric: &str, figure: &str, verdict: Verdict, interval: Option<[f64; 2]>) -> Difference {
+pub(super) fn difference(
+    metric: &str,
+    figure: &str,
+    verdict: Verdict,
+    interval: Option<[f64; 2]>,
+) -> Difference {
     Difference {
         figure: Figure {
             metric: metric.to_owned(),
@@ -396,40 +430,35 @@ fn difference(metric: &str, figure: &str, verdict: Verdict, interval: Option<[f6
             better: Better::Lower,
             nature: figure::Nature::Mean,
         },
+        decisive: true,
         baseline: 1.0,
         candidate: 1.2,
         change: Some(0.2),
         interval,
         verdict,
         reason: None,
+        suffices: None,
     }
 }
 
 #[test]
-fn worse_counts_before_better() {
-    use Verdict::{CannotTell, Improved, NoSignificantDifference, Regressed};
+fn worse_counts_before_better_and_equal_needs_all_decisive_figures() {
+    use Verdict::{Better, Equal, Inconclusive, Worse};
     let known = Some([0.1, 0.3]);
     for (found, expected, expected_when_obstructed) in [
-        (&[][..], CannotTell, CannotTell),
-        (&[(Regressed, known), (Improved, known)], Regressed, Regressed),
-        (&[(Regressed, None)], Regressed, Regressed),
+        (&[][..], Inconclusive, Inconclusive),
+        (&[(Worse, known), (Better, known)], Worse, Worse),
+        (&[(Worse, None)], Worse, Worse),
+        (&[(Better, known), (Inconclusive, known)], Better, Inconclusive),
+        (&[(Equal, known), (Equal, None)], Equal, Inconclusive),
         (
-            &[(Improved, known), (NoSignificantDifference, known)],
-            Improved,
-            CannotTell,
-        ),
-        (
-            &[(NoSignificantDifference, known), (CannotTell, None)],
-            NoSignificantDifference,
-            CannotTell,
+            &[(Equal, known), (Inconclusive, None)],
+            Inconclusive,
+            Inconclusive,
         ),
         // Exact counts alone say nothing about the rest.
-        (
-            &[(NoSignificantDifference, None), (CannotTell, None)],
-            CannotTell,
-            CannotTell,
-        ),
-        (&[(CannotTell, known)], CannotTell, CannotTell),
+        (&[(Equal, None)], Inconclusive, Inconclusive),
+        (&[(Inconclusive, known)], Inconclusive, Inconclusive),
     ] {
         let differences: Vec<_> = found
             .iter()
@@ -438,51 +467,81 @@ fn worse_counts_before_better() {
         assert_eq!(overall(&differences, false), expected, "{found:?}");
         assert_eq!(overall(&differences, true), expected_when_obstructed, "{found:?}");
     }
+    let mut tail = difference("m", "p99", Inconclusive, None);
+    tail.decisive = false;
+    let body = difference("m", "p50", Equal, known);
+    assert_eq!(overall(&[body.clone(), tail.clone()], false), Equal);
+    tail.verdict = Worse;
+    assert_eq!(overall(&[body.clone(), tail.clone()], false), Worse);
+    tail.verdict = Equal;
+    tail.interval = known;
+    assert_eq!(overall(&[tail], false), Inconclusive, "without a decisive figure");
 }
 
 #[test]
-fn a_headline_names_the_first_figures_of_its_verdict() {
+fn a_headline_names_the_figures_of_its_verdict() {
     let known = Some([0.1, 0.3]);
     let mut comparison = comparison_of(&made_up(1.0, 1), &made_up(1.0, 2));
-    let figures = [
-        ("a", "p50"),
-        ("a", "p95"),
-        ("b", "p50"),
-        ("a", "p99"),
-        ("c", "rate"),
-    ];
-    comparison.differences = figures
-        .map(|(metric, figure)| difference(metric, figure, Verdict::Improved, known))
-        .into();
-    comparison.differences.insert(
-        1,
-        difference("d", "rate", Verdict::NoSignificantDifference, known),
-    );
+    let of = |verdict| {
+        let figures = [
+            ("a", "p50"),
+            ("a", "p95"),
+            ("b", "p50"),
+            ("a", "p99"),
+            ("c", "rate"),
+        ];
+        figures.map(|(metric, figure)| difference(metric, figure, verdict, known))
+    };
+    let mut unknown = difference("d", "memory", Verdict::Inconclusive, known);
+    unknown.decisive = false;
     for (verdict, expected) in [
         (
-            Verdict::Improved,
-            "improved: a p50 +20 %, p95 +20 %, b p50 +20 %, a p99 +20 %",
+            Verdict::Better,
+            "better: a p50 +20 %, p95 +20 %, b p50 +20 %, a p99 +20 %, 1 more",
         ),
-        (Verdict::NoSignificantDifference, "no significant difference"),
-        (Verdict::CannotTell, "cannot tell"),
+        (
+            Verdict::Worse,
+            "worse: a p50 +20 %, p95 +20 %, b p50 +20 %, a p99 +20 %, 1 more",
+        ),
+        (
+            Verdict::Equal,
+            "equal within 10 %: a p50, p95, b p50, a p99, 1 more; inconclusive: d memory",
+        ),
+        (
+            Verdict::Inconclusive,
+            "inconclusive: a p50, p95, b p50, a p99, 1 more",
+        ),
     ] {
         comparison.verdict = verdict;
+        comparison.differences = of(verdict).into();
+        comparison.differences.insert(1, unknown.clone());
         assert_eq!(comparison.headline(), expected);
     }
+    comparison.differences = of(Verdict::Equal).into();
+    comparison.verdict = Verdict::Equal;
+    comparison.margin = 0.025;
+    assert_eq!(
+        comparison.headline(),
+        "equal within 2.5 %: a p50, p95, b p50, a p99, 1 more"
+    );
+    comparison.differences.clear();
+    comparison.verdict = Verdict::Inconclusive;
+    assert_eq!(comparison.headline(), "inconclusive");
 }
 
-/// Verdicts with an interval are withdrawn, those that leave no room for chance are not.
+/// Verdicts of noisy figures are withdrawn, those of counts are not.
 #[test]
-fn an_obstacle_withdraws_what_has_an_interval() {
-    let known = Some([0.1, 0.3]);
-    let mut found = difference("m", "f", Verdict::Improved, known);
+fn an_obstacle_withdraws_what_is_noisy() {
+    let mut found = difference("m", "f", Verdict::Better, Some([0.1, 0.3]));
     found.reason = Some("why".to_owned());
+    found.suffices = Some(advice::Series { runs: 3, seconds: 60 });
     found.withdraw();
     assert_eq!(
-        (found.verdict, found.interval, found.reason),
-        (Verdict::CannotTell, None, None)
+        (found.verdict, found.interval, found.reason, found.suffices),
+        (Verdict::Inconclusive, None, None, None)
     );
-    let mut exact = difference("m", "f", Verdict::Improved, None);
+    let mut exact = difference("m", "lost", Verdict::Worse, None);
+    exact.figure.nature = figure::Nature::Share;
     exact.reason = Some("why".to_owned());
     let before = exact.clone();
     exact.withdraw();
@@ -503,9 +562,7 @@ fn losses_are_compared_where_all_runs_count_them() {
     };
     let (some, none) = (run(1, Some([2, 3])), run(2, Some([0, 0])));
     let counts = |baseline: &[&Summary], candidate: &[&Summary]| -> Vec<_> {
-        let found = Comparison::new(baseline, candidate, TOLERANCE)
-            .unwrap()
-            .differences;
+        let found = compared(baseline, candidate).differences;
         let exact = found
             .into_iter()
             .filter(|found| found.figure.metric == "messages");

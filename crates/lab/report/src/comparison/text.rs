@@ -2,7 +2,7 @@
 
 use super::{
     Comparison, Verdict,
-    cells::{HEADLINES, cells},
+    cells::{cells, heads},
 };
 use crate::{Style, text::wrap};
 
@@ -13,7 +13,7 @@ const GAP: usize = 2;
 const IS_NUMBER: [bool; 6] = [false, true, true, true, true, false];
 
 impl Comparison {
-    /// The runs, the verdict, all figures, and the obstacles.
+    /// The runs, the verdict, the remarks, and all figures.
     pub fn text(&self, style: Style) -> String {
         let mut text = format!(
             "\n  baseline   {}\n  candidate  {}\n\n  {}\n",
@@ -21,7 +21,7 @@ impl Comparison {
             self.candidate.text(),
             paint(self.verdict, &self.headline(), style)
         );
-        for sentence in self.obstacles.iter().chain(&self.notices) {
+        for sentence in self.remarks() {
             for line in wrap(sentence, "  - ", "    ", style.width) {
                 text.push_str(&line);
                 text.push('\n');
@@ -32,7 +32,7 @@ impl Comparison {
         }
         text.push('\n');
         let rows: Vec<_> = self.differences.iter().map(cells).collect();
-        let headlines = HEADLINES.map(str::to_owned);
+        let headlines = heads(self);
         let widths: [usize; 6] = std::array::from_fn(|column| {
             let cells = rows.iter().chain([&headlines]).map(|row| &row[column]);
             cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
@@ -74,10 +74,10 @@ fn row(cells: &[String; 6], widths: &[usize; 6], paint: impl Fn(&str, usize) -> 
 
 fn paint(verdict: Verdict, text: &str, style: Style) -> String {
     match verdict {
-        Verdict::Regressed => style.bad(text),
-        Verdict::Improved => style.good(text),
-        Verdict::CannotTell => style.strong(text),
-        Verdict::NoSignificantDifference => text.to_owned(),
+        Verdict::Worse => style.bad(text),
+        Verdict::Better => style.good(text),
+        Verdict::Inconclusive => style.strong(text),
+        Verdict::Equal => text.to_owned(),
     }
 }
 
@@ -94,9 +94,9 @@ mod tests {
     #[test]
     fn a_verdict_has_its_colour() {
         for (slowdown, headline) in [
-            (1.3, "\u{1b}[31mregressed: http"),
-            (0.7, "\u{1b}[32mimproved: http"),
-            (1.0, "\n  no significant difference\n"),
+            (1.3, "\u{1b}[31mworse: http"),
+            (0.7, "\u{1b}[32mbetter: http"),
+            (1.0, "\u{1b}[1minconclusive: http"),
         ] {
             let text = comparison_of(&made_up(1.0, 1), &made_up(slowdown, 2)).text(COLOURED);
             assert!(text.contains(headline), "{text}");
@@ -105,20 +105,20 @@ mod tests {
         candidate.environment.cores = 4;
         let text = comparison_of(&made_up(1.0, 1), &candidate).text(COLOURED);
         assert!(
-            text.contains("\u{1b}[1mcannot tell\u{1b}[0m\n  - run-2 ran on a different machine"),
+            text.contains("\u{1b}[1minconclusive: http_req_duration p50, p95, iterations rate\u{1b}[0m\n  - run-2 ran on a different machine"),
             "{text}"
         );
     }
 
     #[test]
     fn cells_stand_in_columns_with_colours_inside() {
-        let cells = ["name", "1", "22", "+3 %", "a … b", "regressed"].map(str::to_owned);
+        let cells = ["name", "1", "22", "+3 %", "a … b", "worse"].map(str::to_owned);
         let painted = row(&cells, &[6, 3, 3, 5, 6, 12], |cell, column| match column {
             1 => format!("<{cell}>"),
             5 => format!("[{cell}]"),
             _ => cell.to_owned(),
         });
-        assert_eq!(painted, "  name      <1>   22   +3 %   a … b  [regressed]\n");
+        assert_eq!(painted, "  name      <1>   22   +3 %   a … b  [worse]\n");
     }
 
     #[test]
@@ -127,7 +127,7 @@ mod tests {
         for part in [
             "\u{1b}[2mfigure\u{1b}[0m",
             "\u{1b}[36m2.59ms\u{1b}[0m",
-            "\u{1b}[31mregressed\u{1b}[0m\n",
+            "\u{1b}[31mworse\u{1b}[0m\n",
         ] {
             assert!(text.contains(part), "{part:?} in {text:?}");
         }
@@ -135,10 +135,8 @@ mod tests {
         assert!(!plain.text(COLOURED).contains("\u{1b}[31m"));
         let mut nothing = plain;
         nothing.differences.clear();
-        assert!(
-            nothing
-                .text(Style::PLAIN)
-                .ends_with("\n  no significant difference\n")
-        );
+        nothing.advice.clear();
+        let text = nothing.text(Style::PLAIN);
+        assert!(text.ends_with("\n  inconclusive\n"), "{text}");
     }
 }

@@ -18,10 +18,14 @@ pub(super) struct PageData {
     comparisons: Vec<Judgement>,
 }
 
-/// A run compared with the first.
+/// Two sides compared.
 #[derive(Debug, Serialize)]
 struct Judgement {
     headline: String,
+    /// The verdict in words.
+    words: String,
+    /// How to read the table.
+    legend: String,
     #[serde(flatten)]
     comparison: Comparison,
 }
@@ -29,6 +33,9 @@ struct Judgement {
 /// One run.
 #[derive(Debug, Serialize)]
 pub(super) struct RunData {
+    /// The name of the run beside others: that of its side, with a number if the side has several runs. Empty for a run
+    /// that is compared with none.
+    label: String,
     /// The summary without its histograms.
     pub(super) summary: Value,
     verdict: Verdict,
@@ -44,9 +51,14 @@ pub(super) struct RunData {
 impl PageData {
     pub(super) fn of(summaries: &[&Summary], comparisons: &[Comparison]) -> Self {
         let mut runs: Vec<_> = summaries.iter().map(|summary| RunData::of(summary)).collect();
+        for (run, label) in runs.iter_mut().zip(labels(summaries, comparisons)) {
+            run.label = label;
+        }
         size::limit(&mut runs);
         let judgements = comparisons.iter().map(|comparison| Judgement {
             headline: comparison.headline(),
+            words: comparison.verdict_text(),
+            legend: comparison.legend(),
             comparison: comparison.clone(),
         });
         Self {
@@ -85,8 +97,32 @@ impl RunData {
             curves: curves(summary),
             omitted: Vec::new(),
             name: summary.metadata.name.clone(),
+            label: String::new(),
         }
     }
+}
+
+/// The label of each run. The sides name runs by their ids, in the order of the runs.
+fn labels(summaries: &[&Summary], comparisons: &[Comparison]) -> Vec<String> {
+    let baseline = comparisons.first().map(|comparison| &comparison.baseline);
+    let candidates = comparisons.iter().map(|comparison| &comparison.candidate);
+    let labelled = baseline.into_iter().chain(candidates).flat_map(|side| {
+        let n_runs = side.ids.len();
+        side.ids.iter().enumerate().map(move |(at, id)| match n_runs {
+            1 => (id, side.label.clone()),
+            _ => (id, format!("{} {}", side.label, at + 1)),
+        })
+    });
+    let mut labelled: Vec<_> = labelled.collect();
+    let mut label = |summary: &&Summary| {
+        // One file may be compared with itself: each label is used once.
+        let at = labelled.iter().position(|(id, _)| **id == summary.metadata.id)?;
+        Some(labelled.remove(at).1)
+    };
+    summaries
+        .iter()
+        .map(|summary| label(summary).unwrap_or_default())
+        .collect()
 }
 
 /// The summary as JSON, without the data that the page has as curves.

@@ -5,7 +5,10 @@ use serde_json::Value;
 
 use super::*;
 use crate::{
-    comparison::TOLERANCE,
+    comparison::{
+        Runs, Terms,
+        tests::{comparison_of, made_up},
+    },
     summary::tests::{run, summary},
     timeline::{MAX_INTERVALS, Series},
 };
@@ -103,14 +106,71 @@ fn the_browser_may_run_nothing_else_and_load_nothing() {
 
 #[test]
 fn several_runs_are_compared_with_the_first() {
-    let (one, other) = (summary(&run()), summary(&run()));
-    let comparison = Comparison::new(&[&one], &[&other], TOLERANCE).unwrap();
+    let (one, other) = (made_up(1.0, 1), made_up(1.3, 2));
+    let comparison = comparison_of(&one, &other);
     let page = page(&[&one, &other], std::slice::from_ref(&comparison));
     assert!(page.contains("<title>Comparison of 2 runs · Plimsoll</title>"));
     let data = data(&page);
-    assert_eq!(data["runs"].as_array().map(Vec::len), Some(2));
-    assert_eq!(data["comparisons"][0]["headline"], comparison.headline());
-    assert_eq!(data["comparisons"][0]["verdict"], "no_significant_difference");
+    let labels = data["runs"].as_array().unwrap().iter().map(|run| &run["label"]);
+    assert_eq!(labels.collect::<Vec<_>>(), ["before", "after"]);
+    let compared = &data["comparisons"][0];
+    let without_figures: Vec<_> = [
+        "headline",
+        "words",
+        "verdict",
+        "margin",
+        "tolerance",
+        "obstacles",
+        "advice",
+        "notices",
+    ]
+    .map(|key| format!("{key}: {}\n", compared[key]))
+    .into();
+    expect![[r#"
+        headline: "worse: http_req_duration mean +30 %, p50 +30 %, p95 +30 %"
+        words: "worse"
+        verdict: "worse"
+        margin: 0.1
+        tolerance: 0.05
+        obstacles: []
+        advice: []
+        notices: []
+    "#]]
+    .assert_eq(&without_figures.concat());
+}
+
+/// A side with several runs numbers them; a file beside itself keeps both names.
+#[test]
+fn runs_have_the_names_of_their_sides() {
+    let runs = [made_up(1.0, 1), made_up(1.0, 2), made_up(1.0, 3)];
+    let [one, two, three] = runs.each_ref();
+    let labels = |summaries: &[&Summary], baseline: &[&Summary], candidate: &[&Summary]| {
+        let side = |label, summaries| Runs { label, summaries };
+        let (baseline, candidate) = (side("main", baseline), side("branch", candidate));
+        let comparison = Comparison::new(baseline, candidate, Terms::default()).unwrap();
+        let data = data(&page(summaries, &[comparison]));
+        let runs = data["runs"].as_array().unwrap().clone();
+        let labels = runs.iter().map(|run| run["label"].as_str().unwrap().to_owned());
+        labels.collect::<Vec<_>>().join(", ")
+    };
+    for (summaries, baseline, candidate, expected) in [
+        (
+            &[one, two, three][..],
+            &[one, two][..],
+            &[three][..],
+            "main 1, main 2, branch",
+        ),
+        (
+            &[one, three, two],
+            &[one, two],
+            &[three],
+            "main 1, branch, main 2",
+        ),
+        (&[one, one], &[one], &[one], "main, branch"),
+        (&[one, two], &[two], &[three], ", main"),
+    ] {
+        assert_eq!(labels(summaries, baseline, candidate), expected);
+    }
 }
 
 /// A run of an hour with an unrealistic number of metrics.

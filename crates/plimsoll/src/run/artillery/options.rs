@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::{
     exit::{Failure, TestFailure},
+    series::{SeriesFlags, Targeted},
     session::SessionFlags,
 };
 
@@ -51,6 +52,22 @@ impl Options {
                  --out json={file} all samples"
             ))),
         }
+    }
+}
+
+impl Targeted for Options {
+    fn series(&self) -> SeriesFlags<'_> {
+        self.session.series()
+    }
+
+    fn target(&self) -> String {
+        let file = || self.file.display().to_string();
+        self.test.target.clone().unwrap_or_else(file)
+    }
+
+    fn point_at(&mut self, url: &str) -> Result<(), Failure> {
+        self.test.target = Some(url.to_owned());
+        Ok(())
     }
 }
 

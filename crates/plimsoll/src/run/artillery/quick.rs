@@ -13,6 +13,7 @@ use super::{
 use crate::{
     exit::{Failure, Status},
     runtime::run_local,
+    series::{SeriesFlags, Targeted, lead},
     session::SessionFlags,
     surroundings::Surroundings,
 };
@@ -43,7 +44,10 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+    pub(crate) fn execute(mut self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+        if let Some(outcome) = lead(&mut self, surroundings) {
+            return outcome;
+        }
         let text = self.file().to_string();
         let options = options::Options {
             file: "quick".into(),
@@ -74,6 +78,21 @@ impl Options {
             "config": { "target": url, "phases": [{ "duration": 1, "arrivalCount": self.count }] },
             "scenarios": [{ "engine": engine, "flow": [{ "loop": [step], "count": self.num }] }],
         })
+    }
+}
+
+impl Targeted for Options {
+    fn series(&self) -> SeriesFlags<'_> {
+        self.session.series()
+    }
+
+    fn target(&self) -> String {
+        self.url.to_string()
+    }
+
+    fn point_at(&mut self, url: &str) -> Result<(), Failure> {
+        self.url = server(url).map_err(|problem| Failure::Usage(format!("--against: {problem}")))?;
+        Ok(())
     }
 }
 

@@ -4,7 +4,11 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, ValueHint};
 
-use crate::session::SessionFlags;
+use crate::{
+    exit::Failure,
+    series::{SeriesFlags, Targeted},
+    session::SessionFlags,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -132,6 +136,25 @@ impl Options {
         let url = self.url.clone().or(target);
         let url = url.ok_or("which server? Expected --url, for example --url ws://localhost:3334/cable")?;
         Ok((source, url))
+    }
+}
+
+impl Targeted for Options {
+    fn series(&self) -> SeriesFlags<'_> {
+        self.session.series()
+    }
+
+    fn target(&self) -> String {
+        self.source_and_url()
+            .map_or_else(|_| "scenario".to_owned(), |(_, url)| url)
+    }
+
+    /// Replaces the URL wherever it was given; wrong usage is reported as without a series.
+    fn point_at(&mut self, url: &str) -> Result<(), Failure> {
+        self.source_and_url().map_err(Failure::Usage)?;
+        self.target = self.target.as_ref().map(|_| url.to_owned());
+        self.url = self.url.as_ref().map(|_| url.to_owned());
+        Ok(())
     }
 }
 

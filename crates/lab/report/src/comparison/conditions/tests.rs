@@ -186,3 +186,75 @@ fn who_else_used_the_machine_is_told_from_what_is_known() {
         assert_eq!(notices(&[&quiet], &[&run]), Vec::from_iter(expected), "{case}");
     }
 }
+
+/// A generator that only took replies late shows by how much; one that set the load does not.
+#[test]
+fn late_replies_are_no_obstacle_and_a_generator_without_room_is() {
+    const LATE: &str =
+        "2 % of its clock ticks were 20 ms or more late (up to 31 ms), because no CPU was idle";
+    const BUSY: &str = "a worker was 90 % busy or more for 20 % of the time";
+    for (reasons, is_late) in [
+        (&[LATE][..], true),
+        (
+            &[
+                "with 300 clients: 2 % of its clock ticks were 20 ms or more late",
+                LATE,
+            ],
+            true,
+        ),
+        (&[LATE, BUSY], false),
+        (&[BUSY], false),
+        (&[], false),
+    ] {
+        let run = changed(2, |run| {
+            run.generator.saturated = true;
+            run.generator.reasons = reasons.iter().map(|&reason| reason.to_owned()).collect();
+            run.generator.lateness.p50 = 300;
+            run.generator.lateness.p95 = 12_500;
+        });
+        let baseline = made_up(1.0, 1);
+        assert_eq!(takes_replies_late(&run), is_late, "{reasons:?}");
+        assert_eq!(
+            obstacles(&[&baseline], &[&run]).is_empty(),
+            is_late,
+            "{reasons:?}"
+        );
+        let told = "in run-2 the generator took replies late (median 300 µs, p95 12.5 ms), so the intervals are wider \
+                    by as much";
+        let expected = is_late.then(|| told.to_owned());
+        assert_eq!(notices(&[&baseline], &[&run]), Vec::from_iter(expected));
+    }
+    assert!(!takes_replies_late(&made_up(1.0, 1)));
+}
+
+#[test]
+fn sides_in_turn_have_a_neighbour_for_each_run() {
+    let runs = |times: &[u32]| -> Vec<Summary> {
+        let run = |time: &u32| {
+            changed(1, |run| {
+                run.metadata.started_at = format!("2026-11-22T10:{time:02}:00Z")
+            })
+        };
+        times.iter().map(run).collect()
+    };
+    for (baseline, candidate, expected) in [
+        (&[1, 3, 5][..], &[2, 4, 6][..], Order::InTurn),
+        // Each side may begin a pair.
+        (&[1, 4, 5], &[2, 3, 6], Order::InTurn),
+        (&[1, 2, 3], &[4, 5, 6], Order::Apart),
+        (&[1, 3], &[2], Order::Apart),
+        (&[1, 3, 4], &[2, 5, 6], Order::Apart),
+    ] {
+        let (baseline, candidate) = (runs(baseline), runs(candidate));
+        let (baseline, candidate): (Vec<_>, Vec<_>) = (baseline.iter().collect(), candidate.iter().collect());
+        assert_eq!(order(&baseline, &candidate), expected, "{:?}", candidate.len());
+    }
+}
+
+#[test]
+fn the_given_series_is_that_of_the_smaller_side() {
+    let run = |seconds| changed(1, |run| run.metadata.duration_seconds = seconds);
+    let (short, long) = (run(14.9), run(20.2));
+    let found = circumstances(&[&short, &long], &[&short]).given;
+    assert_eq!(found, Series { runs: 1, seconds: 17 });
+}

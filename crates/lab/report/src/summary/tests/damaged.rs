@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     Layout, Style, SummaryMode,
-    comparison::{Comparison, TOLERANCE, tests::made_up},
+    comparison::{Comparison, Runs, Terms, tests::made_up},
     html, markdown,
 };
 
@@ -54,7 +54,11 @@ fn report_all(summary: &Summary, other: &Summary) {
     let style = Style::PLAIN;
     let mut comparisons = Vec::new();
     for (one, another) in [(summary, other), (other, summary)] {
-        comparisons.extend(Comparison::new(&[one], &[another], TOLERANCE));
+        let side = |summaries| Runs {
+            label: "a run",
+            summaries,
+        };
+        comparisons.extend(Comparison::new(side(&[one]), side(&[another]), Terms::default()));
     }
     let _page = html::page(&[summary, other], &comparisons);
     let _table = markdown::page(summary);
