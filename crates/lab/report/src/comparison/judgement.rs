@@ -43,7 +43,7 @@ pub struct Difference {
 pub const CONFIDENCE: f64 = 0.95;
 
 /// The reason of a range that is too wide for numbers.
-pub(super) const ABSURD: &str = "the noise leaves a range of more than a factor of ten";
+pub(super) const ABSURD: &str = "the noise leaves a range too wide for numbers";
 
 /// The least length of runs in seconds that shows how much their intervals scatter.
 const LEAST_SECONDS: u64 = 15;
