@@ -74,9 +74,9 @@ const GAPS: [(&[&str], &[&str], &str); 10] = [
         "A search chooses the load itself, so it cannot be paused, resumed or scaled. A signal ends it.",
     ),
     (
-        &["repeat", "against", "tolerance", "margin"],
+        &["against", "tolerance", "margin"],
         &[LINE, LINE_BENCH],
-        "A search repeats steps by itself as often as its result needs them, and has no figures of one load to compare.",
+        "`--repeat` of a search repeats its steps, and a search has no figures of one load to compare.",
     ),
     (
         &["against", "tolerance", "margin"],
