@@ -36,9 +36,11 @@ export default function () {
 
 /** On a machine that is busy with other things, the generator says so first. */
 const DOUBT = "The load generator was the bottleneck";
-const HEADLINE = new RegExp(`^(1 failed iteration|${DOUBT}) with \\d users for [\\d.]+ s: p95 of rtt [\\d.]+ ms$`);
+const HEADLINE = new RegExp(
+  `^(1 failed iteration|${DOUBT}); (held|reached) \\d users?.* p95 of rtt [\\d.]+ ms \\([\\d,]+ samples\\)$`,
+);
 const HEADLINE_OF_DEMO = new RegExp(
-  `^(Carried|${DOUBT} with) \\d users for [\\d.]+ s: p95 of rtt .*, 0 lost of [\\d,]+, server .* cores and .* MB$`,
+  `^(Held|Reached|${DOUBT}; (held|reached)) \\d+ users.* p95 of rtt .* samples\\).*; in the whole run 0 lost of [\\d,]+$`,
 );
 
 describe("the page of a run", () => {

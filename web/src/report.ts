@@ -17,6 +17,7 @@ import { line } from "./line/page.ts";
 import type { Search } from "./line/search.ts";
 import { live } from "./live/page.ts";
 import type { PageData, RunData } from "./summary.ts";
+import { byLoad } from "./section/by-load.ts";
 import { checks } from "./section/checks.ts";
 import { environment } from "./section/environment.ts";
 import { errors } from "./section/errors.ts";
@@ -30,7 +31,7 @@ import { resources } from "./section/resources.ts";
 import type { Section } from "./section/section.ts";
 import { thresholds } from "./section/thresholds.ts";
 
-const SECTIONS = [thresholds, latency, load, resources, errors, checks, parts, metrics, generator, environment];
+const SECTIONS = [byLoad, thresholds, latency, load, resources, errors, checks, parts, metrics, generator, environment];
 
 function page(run: RunData): void {
     const found = SECTIONS.map((make) => make(run)).filter((section): section is Section => section !== null);

@@ -39,6 +39,10 @@ export interface Highlights {
     latency: string | null;
     /** The counter that tells most about throughput. */
     throughput: string | null;
+    /** The part of the run that the headline is about. */
+    level: Level | null;
+    /** Whether its load was held. */
+    is_held: boolean;
 }
 
 export interface Summary {
@@ -63,6 +67,7 @@ export interface Summary {
     metrics: Record<string, Metric>;
     losses: Losses | null;
     timeline: Timeline;
+    by_load?: ByLoad | null;
     targets: Target[];
     generator: Generator;
 }
@@ -166,6 +171,38 @@ export interface Losses {
     out_of_order: number;
 }
 
+/** A run by load. */
+export interface ByLoad {
+    unit: "users" | "iterations_per_second";
+    /** The trend whose figures the levels have. */
+    latency: string | null;
+    /** The loads that were held, in the order of time. */
+    plateaus: Level[];
+    /** The run at rising loads: its plateaus, or bands of loads. */
+    curve: Level[];
+    curve_is_held: boolean;
+    /** Where p95 begins to rise clearly faster. */
+    knee: { load: number; p95: number; last_p95: number } | null;
+}
+
+/** The part of a run at one load, or at loads in a range. */
+export interface Level {
+    least: number;
+    most: number;
+    mean: number;
+    start_seconds: number;
+    seconds: number;
+    iterations: number;
+    failed_iterations: number;
+    checks: number;
+    failed_checks: number;
+    requests: number;
+    failed_requests: number;
+    latency: Distribution | null;
+    losses: Losses | null;
+    targets: { name: string; cores: number | null; rss_bytes: number | null }[];
+}
+
 /** The i-th interval is [i·Δ, (i+1)·Δ) since the start of the first virtual user. */
 export interface Timeline {
     interval_seconds: number;
@@ -218,6 +255,10 @@ export interface Target {
     cores?: number | null;
     rss_max_bytes?: number | null;
     pss_max_bytes?: number | null;
+    /** The memory that one more user takes, with its interval, from the loads that were held. */
+    rss_per_user?: { bytes: number; low: number; high: number; plateaus: number } | null;
+    /** Why there is no such figure. */
+    no_rss_per_user?: string | null;
     cores_max?: number | null;
     missed?: number;
     series_left_out?: number;

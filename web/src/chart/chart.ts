@@ -51,6 +51,8 @@ export interface Spec {
     unit: Unit;
     vertical: "linear" | "log";
     heat?: Heat | null;
+    /** A place on the horizontal axis that is marked with a line and words. */
+    mark?: { x: number; label: string } | null;
     /** CSS pixels. */
     height?: number;
 }

@@ -5,7 +5,6 @@ import { format, moment, seconds, type Unit } from "../format.ts";
 import { checkShare } from "../metrics.ts";
 import type { RunData, Summary, Values } from "../summary.ts";
 import { hasValues, padded, perSecond, track } from "../timeline.ts";
-import { memoryPerUser } from "./resources.ts";
 
 export function headline({ summary, verdict }: RunData): HTMLElement {
     const { metadata } = summary;
@@ -119,24 +118,44 @@ function sparkline(values: Values): SVGElement {
 }
 
 function users({ summary, highlights }: RunData): Tile {
-    const { timeline } = summary;
+    const { timeline, by_load } = summary;
+    const { level, is_held } = highlights;
+    const whole = seconds(summary.metadata.duration_seconds);
+    if (level && is_held && by_load?.unit === "users") {
+        return {
+            label: "Users held",
+            value: format(Math.floor(level.least), "count"),
+            detail: `for ${seconds(rounded(level.seconds))} of ${whole}`,
+            trend: timeline.vus,
+        };
+    }
     return {
         label: "Users at the peak",
         value: format(highlights.users, "count"),
-        detail: `for ${seconds(summary.metadata.duration_seconds)}`,
+        detail: by_load?.unit === "users" ? `not held, in ${whole}` : `in ${whole}`,
         trend: timeline.vus,
     };
 }
 
+/** Whole seconds for times that are long enough, and tenths for those above a second, as in the sentence. */
+function rounded(seconds: number): number {
+    if (seconds < 1) return seconds;
+    return seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds);
+}
+
+/** The percentile of the sentence, with that of the whole run beside it. */
 function latency({ summary, highlights }: RunData): Tile | null {
     const name = highlights.latency;
     const metric = name === null ? undefined : summary.metrics[name];
     if (name === null || metric?.type !== "trend") return null;
-    const { p50, p95, p99 } = metric.values;
+    const part = summary.by_load?.latency === name ? highlights.level : null;
+    const { p95 } = metric.values;
+    const { p50, p99 } = part?.latency ?? metric.values;
+    const others = `median ${format(p50, "duration")}, p99 ${format(p99, "duration")}`;
     return {
         label: `${name}, p95`,
-        value: format(p95, "duration"),
-        detail: `median ${format(p50, "duration")}, p99 ${format(p99, "duration")}`,
+        value: format(part?.latency?.p95 ?? p95, "duration"),
+        detail: part?.latency ? `${others}; whole run ${format(p95, "duration")}` : others,
         trend: track(summary.timeline, name, "trend")?.p95,
     };
 }
@@ -221,11 +240,13 @@ function cpu(run: RunData): Tile | null {
 function memory({ summary }: RunData): Tile | null {
     const target = summary.targets.find((target) => typeof target.rss_max_bytes === "number");
     if (!target) return null;
-    const perUser = memoryPerUser(target);
+    const perUser = target.rss_per_user;
     return {
         label: `Memory of ${target.name}`,
         value: format(target.rss_max_bytes, "bytes"),
-        detail: perUser === null ? undefined : `about ${format(perUser, "bytes")} per user`,
+        detail: perUser
+            ? `${format(perUser.low, "bytes")} to ${format(perUser.high, "bytes")} per user`
+            : undefined,
         trend: target.series["rss_bytes"],
     };
 }

@@ -236,12 +236,6 @@ function isNoise({ slope, slope_error }: Fit): boolean {
     return Math.abs(slope) < 2 * slope_error;
 }
 
-/** Bytes that one more user costs, by the fitted line; null where nothing stands out from noise. */
-export function memoryPerUser({ fits }: Target): number | null {
-    const fit = fits.find(({ of, against }) => of === "rss_bytes" && against === "vus");
-    return fit && fit.slope > 0 && !isNoise(fit) ? fit.slope : null;
-}
-
 /** What comes with the load, in words. */
 function fitted(target: Target): string[] {
     const lines = inOrder(target.fits).flatMap((fit) => {
@@ -257,5 +251,16 @@ function fitted(target: Target): string[] {
         const [known, by] = [OF[of], AGAINST[against]];
         return known && by ? [`${known.title} against ${by.title}: no line: ${reason}.`] : [];
     });
-    return [...lines, ...absent];
+    return [...memoryPerUser(target), ...lines, ...absent];
+}
+
+/** The memory of one more user, or why that is not known. */
+function memoryPerUser({ rss_per_user: found, no_rss_per_user: reason }: Target): string[] {
+    if (found) {
+        const [each, low, high] = [found.bytes, found.low, found.high].map((bytes) => format(bytes, "bytes"));
+        return [
+            `Memory per user: ${each} (${low} to ${high} with 95 % confidence, from ${count(found.plateaus)} loads that were held).`,
+        ];
+    }
+    return reason ? [`No memory per user: ${reason}.`] : [];
 }

@@ -83,11 +83,10 @@ fn per_user(plan: &Plan, n_connections: usize, outcome: &mut Outcome) -> Result<
     Ok(())
 }
 
-/// The slope of the line of resident memory against users, and its error.
+/// The resident memory of one more user, and half of its 95 % interval.
 fn memory_per_user(report: &Report) -> Result<[f64; 2], Error> {
-    // Memory against users is the first line that is looked for.
-    let figure = |name: &str| report.number(&format!("{TARGET}/fits/0/{name}"));
-    Ok([figure("slope")?, figure("slope_error")?])
+    let figure = |name: &str| report.number(&format!("{TARGET}/rss_per_user/{name}"));
+    Ok([figure("bytes")?, (figure("high")? - figure("low")?) / 2.0])
 }
 
 /// CPU of a whole run and memory at its end.

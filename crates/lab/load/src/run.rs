@@ -24,6 +24,7 @@ mod error;
 mod failures;
 mod handle;
 mod iterations;
+mod presence;
 mod progress;
 mod result;
 mod roster;
@@ -43,6 +44,7 @@ pub use self::{
     failures::Failures,
     handle::RunHandle,
     iterations::Iterations,
+    presence::{Presence, Users},
     progress::{Progress, ScenarioProgress},
     result::{RunEnd, RunResult, StageFailure},
     stretch::Stretch,

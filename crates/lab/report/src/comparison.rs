@@ -21,7 +21,7 @@ mod overall;
 mod running_sums;
 mod selection;
 mod side;
-mod student;
+pub(crate) mod student;
 mod terms;
 mod text;
 mod verdict;

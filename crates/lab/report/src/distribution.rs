@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize};
 
 /// A distribution of durations, in microseconds. All zero when `count` is zero.
 ///
-/// A percentile is the shortest recorded duration that the given share of samples does not exceed, within 0.1 %;
-/// without interpolation, so each figure is (nearly) a sample that occurred. `count`, `min`, `mean` and `max` are
-/// exact.
+/// Percentiles are k6's, as in thresholds: interpolated between the two nearest samples, each of which is known within
+/// 0.1 %. `count`, `min`, `mean` and `max` are exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Distribution {
     /// Number of samples.
@@ -35,25 +34,25 @@ pub struct Distribution {
 
 impl From<&Histogram> for Distribution {
     fn from(histogram: &Histogram) -> Self {
-        let at = |quantile| micros(histogram.value_at_quantile(quantile));
+        let at = |percent| micros(percentile(histogram, percent));
         Self {
             count: histogram.count(),
             min: micros(histogram.min()),
             mean: histogram.mean_us(),
-            p50: at(0.5),
-            p90: at(0.9),
-            p95: at(0.95),
-            p99: at(0.99),
-            p99_9: at(0.999),
+            p50: at(50.0),
+            p90: at(90.0),
+            p95: at(95.0),
+            p99: at(99.0),
+            p99_9: at(99.9),
             max: micros(histogram.max()),
         }
     }
 }
 
-/// The duration below or at which `percentile` (0 to 100) of the samples lie; for percentiles that the user
-/// chooses, such as websocket-bench's `--limit-percentile`. Zero when the histogram is empty.
+/// The duration that `percentile` (0 to 100) of the samples do not exceed, to a microsecond: the definition of all
+/// percentiles, see [`Distribution`]. Zero when the histogram is empty.
 pub fn percentile(histogram: &Histogram, percentile: f64) -> Duration {
-    histogram.value_at_quantile(percentile / 100.0)
+    Duration::from_micros(histogram.interpolated_us(percentile).round() as u64)
 }
 
 /// The figure that k6 calls `stat` (`avg`, `min`, `med`, `max`, `count` or `p(N)`): milliseconds, bytes or plain
@@ -98,11 +97,11 @@ mod tests {
               "count": 1000,
               "min": 1000,
               "mean": 500500.0,
-              "p50": 500223,
-              "p90": 900095,
-              "p95": 950271,
-              "p99": 990207,
-              "p99_9": 999423,
+              "p50": 500735,
+              "p90": 900197,
+              "p95": 950322,
+              "p99": 990217,
+              "p99_9": 999424,
               "max": 1000000
             }"#]]
         .assert_eq(&json);

@@ -1,9 +1,9 @@
-//! The cost per user: a straight line through the values of the intervals.
+//! The CPU time per user and per iteration: a straight line through the values of the intervals.
 //!
 //! The line is fitted by least squares, with the standard error of its slope, and is given only if it is meaningful:
-//! with enough points, at several loads that are far enough apart. It has two limits. Points of one run follow each
-//! other, so the true uncertainty is larger than the standard error if the target drifts. And an allocator keeps
-//! memory, so the falling part of a load says nothing about memory and is excluded by [`Course::rising`].
+//! with enough points, at several loads that are far enough apart. It has a limit: points of one run follow each
+//! other, so the true uncertainty is larger than the standard error if the target drifts. Memory per user has none of
+//! these lines: it comes from plateaus (`by_load/memory.rs`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,6 +97,11 @@ pub fn fit(of: &str, against: &str, points: &[(f64, f64)]) -> Result<Fit, NoFit>
         reason,
     };
     check_spread(points).map_err(no_fit)?;
+    Ok(least_squares(of, against, points))
+}
+
+/// The line through these pairs of load and value, of which at least three have different loads.
+pub(crate) fn least_squares(of: &str, against: &str, points: &[(f64, f64)]) -> Fit {
     let n = points.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
     let (mean_load, mean_value) = (mean(|point| point.0), mean(|point| point.1));
@@ -112,14 +117,14 @@ pub fn fit(of: &str, against: &str, points: &[(f64, f64)]) -> Result<Fit, NoFit>
     let residuals: f64 = deviations()
         .map(|(load, value)| (value - slope * load).powi(2))
         .sum();
-    Ok(Fit {
+    Fit {
         of: of.to_owned(),
         against: against.to_owned(),
         intercept: mean_value - slope * mean_load,
         slope,
         slope_error: (residuals / (n - 2.0) / squares).sqrt(),
         n: points.len(),
-    })
+    }
 }
 
 fn check_spread(points: &[(f64, f64)]) -> Result<(), String> {

@@ -4,11 +4,12 @@ use serde::Serialize;
 
 use crate::{
     Distribution, Summary,
-    summary::{Contains, Metric, Values},
+    by_load::{ByLoad, Level},
+    summary::{Metric, Values},
 };
 
 /// The most important figures of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Highlights {
     /// The most virtual users active at the same moment.
     pub users: u64,
@@ -16,6 +17,11 @@ pub struct Highlights {
     pub latency: Option<String>,
     /// The main counter: the one that says most about throughput.
     pub throughput: Option<String>,
+    /// The part of the run that the headline is about: its highest load that was held, or else its band with the highest
+    /// loads. `None` if there is neither.
+    pub level: Option<Level>,
+    /// Whether the load of [`Self::level`] was held.
+    pub is_held: bool,
 }
 
 /// Trends of times that a user waits. The first one that a run has is shown.
@@ -56,7 +62,11 @@ impl Highlights {
     /// Those of a run.
     pub fn of(summary: &Summary) -> Self {
         let most_active = summary.timeline.vus.iter().max();
+        let by_load = summary.by_load.as_ref();
+        let held = by_load.and_then(ByLoad::held);
         Self {
+            level: held.or_else(|| by_load?.highest_band()).cloned(),
+            is_held: held.is_some(),
             users: most_active.map_or(u64::from(summary.vus_max), |&users| u64::from(users)),
             latency: latency(summary).map(str::to_owned),
             throughput: throughput(summary).map(str::to_owned),
@@ -66,14 +76,14 @@ impl Highlights {
     /// The distribution of [`Self::latency`].
     pub(crate) fn latency_of<'a>(&'a self, summary: &'a Summary) -> Option<(&'a str, &'a Distribution)> {
         let name = self.latency.as_deref()?;
-        Some((name, durations(summary.metrics.get(name)?)?))
+        Some((name, summary.metrics.get(name)?.durations()?))
     }
 }
 
 /// The main trend of a run, for pages, comparisons and lists: that of the first threshold on a duration; or else the
 /// test's own trend; or else a built-in one.
 pub(crate) fn latency(summary: &Summary) -> Option<&str> {
-    let measured = |name: &str| summary.metrics.get(name).and_then(durations).is_some();
+    let measured = |name: &str| summary.metrics.get(name).and_then(Metric::durations).is_some();
     let judged = summary
         .thresholds
         .iter()
@@ -89,19 +99,10 @@ pub(crate) fn latency(summary: &Summary) -> Option<&str> {
 fn own(summary: &Summary) -> Option<&str> {
     let trends = summary.metrics.iter().filter_map(|(name, metric)| {
         let is_own = !BUILT_IN.iter().any(|start| name.starts_with(start)) && !name.contains('{');
-        Some((name.as_str(), durations(metric)?)).filter(|_| is_own)
+        Some((name.as_str(), metric.durations()?)).filter(|_| is_own)
     });
     let (name, _) = trends.max_by_key(|(_, distribution)| distribution.count)?;
     Some(name)
-}
-
-fn durations(metric: &Metric) -> Option<&Distribution> {
-    match &metric.values {
-        Values::Trend(distribution) if metric.contains == Contains::Time && distribution.count > 0 => {
-            Some(distribution)
-        }
-        _ => None,
-    }
 }
 
 fn throughput(summary: &Summary) -> Option<&'static str> {

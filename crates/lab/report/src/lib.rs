@@ -4,14 +4,18 @@
 //! computed, so that no two outputs can disagree. This crate does not know how the samples were made.
 
 pub mod artillery;
+pub mod by_load;
 pub mod comparison;
 mod distribution;
 mod document;
 pub mod fit;
+mod headline;
 mod highlights;
 pub mod html;
 mod layout;
+mod legs;
 pub mod markdown;
+mod packed;
 pub mod quantity;
 pub mod readable;
 mod schema;
@@ -28,6 +32,7 @@ pub use self::{
     document::json,
     highlights::Highlights,
     layout::{Layout, SummaryMode, SummaryModeError},
+    legs::{Legs, Offered},
     schema::schema,
     script_data::{ScriptOptions, path_id},
     style::{Environment, Style},

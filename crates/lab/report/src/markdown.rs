@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use crate::{
-    Distribution, Highlights, Summary, Verdict, readable,
+    Distribution, Highlights, Summary, Verdict, headline, readable,
     summary::{CheckResult, ErrorGroup, Threshold, Values},
-    verdict::{self, Outcome},
+    verdict::Outcome,
 };
 
 /// The most errors shown. Reason: people want to read the rest of a pull request, too.
@@ -102,7 +102,7 @@ fn figures(summary: &Summary) -> Vec<(String, String)> {
         add("messages lost".to_owned(), of);
     }
     for target in &summary.targets {
-        if let Some(usage) = verdict::usage(target) {
+        if let Some(usage) = headline::usage(target) {
             add(target.name.clone(), usage);
         }
     }
@@ -128,8 +128,14 @@ fn throughput<'a>(summary: &Summary, highlights: &'a Highlights) -> Option<(&'a 
 }
 
 fn threshold(threshold: &Threshold) -> (String, String) {
-    let mark = if threshold.passed { "✅" } else { "❌" };
-    let value = threshold.value.map_or_else(|| "–".to_owned(), readable::digits);
+    let mark = match threshold.holds() {
+        Some(true) => "✅",
+        Some(false) => "❌",
+        None => "–",
+    };
+    let value = threshold
+        .value
+        .map_or_else(|| "no data".to_owned(), readable::digits);
     (
         format!("{mark} `{}: {}`", threshold.metric, threshold.expression),
         value,

@@ -18,7 +18,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Layout, Style, text,
+    Layout, Style,
+    by_load::{Basis, ByLoad, Level, LoadUnit},
+    highlights,
+    legs::Legs,
+    text,
     timeline::{Recorded, Recorder, Timeline},
 };
 
@@ -29,6 +33,7 @@ mod generator;
 mod group;
 mod in_flight;
 mod listing;
+mod losses;
 mod measured;
 mod metadata;
 mod metric;
@@ -46,6 +51,7 @@ pub use self::{
     generator::{Generator, GeneratorSeries},
     group::Group,
     in_flight::StepInFlight,
+    losses::Losses,
     measured::Measured,
     metadata::{Environment, Kind, Metadata, run_id},
     metric::{Contains, Figure, Metric, Values},
@@ -95,6 +101,9 @@ pub struct Summary {
     pub breakdown: Breakdown,
     /// What happened when.
     pub timeline: Timeline,
+    /// What happened at which load. `None` in summaries of older versions of the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_load: Option<ByLoad>,
     /// The counts of messages, if the scenario counts them.
     pub losses: Option<Losses>,
     /// How many broadcasts were in flight, for each step of `bench broadcast`, at most for the first 50.
@@ -154,7 +163,7 @@ pub struct Threshold {
     pub aggregation: String,
     /// What was compared: milliseconds, bytes, plain numbers or shares. `None` without samples.
     pub value: Option<f64>,
-    /// Whether it held at the end.
+    /// Whether it held at the end. Without samples, k6's rules decide.
     pub passed: bool,
     /// Whether it ended the run.
     pub aborted: bool,
@@ -180,21 +189,6 @@ pub struct CheckResult {
     pub passes: u64,
     /// Times that it did not.
     pub fails: u64,
-}
-
-/// Exact counts of messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Losses {
-    /// Messages that should have arrived.
-    pub expected: u64,
-    /// Messages that arrived, each counted once.
-    pub received: u64,
-    /// Messages that did not arrive.
-    pub lost: u64,
-    /// Messages that arrived once more than they should.
-    pub duplicated: u64,
-    /// Messages that arrived after a later one.
-    pub out_of_order: u64,
 }
 
 /// The data for a summary.
@@ -252,7 +246,11 @@ impl Summary {
             accounts,
             trend_stats,
         } = parts;
-        let Recorded { timeline, generator } = recorder.finish(&run.rest);
+        let Recorded {
+            timeline,
+            generator,
+            legs,
+        } = recorder.finish(&run.rest);
         let load = Load::of(&timeline);
         let targets = accounts
             .iter()
@@ -293,13 +291,37 @@ impl Summary {
             metrics: metrics::all(&run.metrics, seconds, judged, trend_stats),
             breakdown: Breakdown::new(&run.metrics, seconds, trend_stats),
             timeline,
+            by_load: None,
             losses,
             in_flight: Vec::new(),
             targets,
             generator: Generator::new(&run.generator, health, generator),
         };
+        summary.learn(&legs, Vec::new());
         size::limit(&mut summary);
         summary
+    }
+
+    /// Adds the figures by load. `steps` are the plateaus, if the workload knows them.
+    fn learn(&mut self, legs: &Legs, steps: Vec<Level>) {
+        let by_load = self.levels(legs, steps);
+        if by_load.unit == LoadUnit::Users {
+            for target in &mut self.targets {
+                target.learn(&by_load.plateaus);
+            }
+        }
+        self.by_load = Some(by_load);
+    }
+
+    fn levels(&self, legs: &Legs, steps: Vec<Level>) -> ByLoad {
+        let basis = Basis {
+            legs,
+            latency: highlights::latency(self),
+            seconds: self.metadata.duration_seconds,
+            timeline: &self.timeline,
+            targets: &self.targets,
+        };
+        ByLoad::of(&basis, steps)
     }
 
     /// The summary of a native workload for people: its progress, k6's legacy layout, and the figures that k6 does not
@@ -435,6 +457,11 @@ impl From<&RunEnd> for End {
 }
 
 impl Threshold {
+    /// Whether it held, for readers. `None` if the metric has no samples and the rules let it pass: nothing was shown.
+    pub fn holds(&self) -> Option<bool> {
+        (self.value.is_some() || !self.passed).then_some(self.passed)
+    }
+
     fn new(finding: &Finding, metrics: &MetricSet) -> Self {
         Self {
             metric: finding.metric.trim().to_owned(),

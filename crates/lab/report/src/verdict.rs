@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::{
-    Highlights, Summary, readable,
-    summary::{CheckResult, End, Target, Threshold},
+    Highlights, Summary, headline, readable,
+    summary::{CheckResult, Contains, End, Threshold, Values},
 };
 
 /// How a run went.
@@ -14,7 +14,7 @@ pub struct Verdict {
     pub outcome: Outcome,
     /// The verdict in a word or two.
     pub word: &'static str,
-    /// The results: users, latency, losses, and the target's resource use.
+    /// The highest load that was held, for how long, and its figures.
     pub sentence: String,
 }
 
@@ -44,12 +44,7 @@ impl Verdict {
             .filter(|threshold| !threshold.passed)
             .collect();
         let n_lost = summary.losses.map_or(0, |losses| losses.lost);
-        let carried = format!(
-            "{} for {}{}",
-            users(highlights.users),
-            readable::seconds(rounded(summary.metadata.duration_seconds)),
-            figures(summary, &highlights)
-        );
+        let course = headline::course(summary, &highlights);
         let verdict = |outcome, word, sentence| Self {
             outcome,
             word,
@@ -71,51 +66,43 @@ impl Verdict {
         }
         if !failed.is_empty() {
             let missed = missed(&failed, summary);
-            return verdict(Outcome::Failed, "Failed", format!("{missed} with {carried}"));
+            return verdict(Outcome::Failed, "Failed", format!("{missed}; {course}"));
         }
         if summary.generator.saturated {
-            let sentence = format!("The load generator was the bottleneck with {carried}");
+            let sentence = format!("The load generator was the bottleneck; {course}");
             return verdict(Outcome::Doubtful, "In doubt", sentence);
         }
         if n_lost > 0 {
             return verdict(
                 Outcome::Failed,
                 "Messages lost",
-                format!("Lost messages with {carried}"),
+                format!("Lost messages; {course}"),
             );
         }
         if summary.end == End::Shutdown {
             return verdict(
                 Outcome::Interrupted,
                 "Interrupted",
-                format!("Interrupted with {carried}"),
+                format!("Interrupted; {course}"),
             );
         }
         match flaws(summary) {
-            Some(flaws) => verdict(Outcome::Flawed, "Errors", format!("{flaws} with {carried}")),
-            None => verdict(Outcome::Passed, word(summary), format!("Carried {carried}")),
+            Some(flaws) => verdict(Outcome::Flawed, "Errors", format!("{flaws}; {course}")),
+            None => verdict(Outcome::Passed, word(summary), headline::capitalized(&course)),
         }
     }
 }
 
-/// The word for a run. Without thresholds a run has not passed.
+/// The word for a run. Without a threshold that had data a run has not passed.
 fn word(summary: &Summary) -> &'static str {
-    if summary.thresholds.is_empty() && summary.losses.is_none() {
+    let has_judged = summary
+        .thresholds
+        .iter()
+        .any(|threshold| threshold.value.is_some());
+    if !has_judged && summary.losses.is_none() {
         "Complete"
     } else {
         "Passed"
-    }
-}
-
-/// Whole seconds for runs that are long enough: 20.4 s were planned as 20 s.
-fn rounded(seconds: f64) -> f64 {
-    if seconds < 10.0 { seconds } else { seconds.round() }
-}
-
-fn users(n: u64) -> String {
-    match n {
-        1 => "1 user".to_owned(),
-        n => format!("{} users", readable::count(n)),
     }
 }
 
@@ -125,13 +112,8 @@ fn missed(failed: &[&Threshold], summary: &Summary) -> String {
         [one] => {
             let was = one
                 .value
-                .map(|value| format!(" (was {})", readable::digits(value)));
-            format!(
-                "Failed the threshold {} {}{}",
-                one.metric,
-                one.expression,
-                was.unwrap_or_default()
-            )
+                .map_or_else(|| "no data".to_owned(), |value| compared(one, value, summary));
+            format!("Failed the threshold {} {} ({was})", one.metric, one.expression)
         }
         several => format!(
             "Failed {} of {} thresholds",
@@ -139,6 +121,19 @@ fn missed(failed: &[&Threshold], summary: &Summary) -> String {
             summary.thresholds.len()
         ),
     }
+}
+
+/// The value that a threshold compared, which is always that of the whole run: `18.7 ms in the whole run`.
+fn compared(threshold: &Threshold, value: f64, summary: &Summary) -> String {
+    let metric = summary.metrics.get(&threshold.key);
+    let is_time = metric
+        .is_some_and(|metric| metric.contains == Contains::Time && matches!(metric.values, Values::Trend(_)));
+    let value = if is_time && threshold.aggregation != "count" {
+        readable::duration(value * 1e3)
+    } else {
+        readable::digits(value)
+    };
+    format!("{value} in the whole run")
 }
 
 /// Errors that no threshold covers.
@@ -149,51 +144,33 @@ fn flaws(summary: &Summary) -> Option<String> {
         1 => format!("1 {noun}"),
         n => format!("{} {noun}s", readable::count(n)),
     };
-    match (n_iterations, n_checks) {
-        (0, 0) => None,
-        (0, n) => Some(plural(n, "failed check")),
-        (n, _) => Some(plural(n, "failed iteration")),
+    match (n_iterations, n_checks, failed_requests(summary)) {
+        (0, 0, 0) => None,
+        (0, 0, n) => Some(plural(n, "failed request")),
+        (0, n, _) => Some(plural(n, "failed check")),
+        (n, _, _) => Some(plural(n, "failed iteration")),
     }
 }
 
-/// Latency, losses and the target's resource use, if known: `: p95 of rtt 1.26 ms, 0 lost of 394,029, …`.
-fn figures(summary: &Summary, highlights: &Highlights) -> String {
-    let latency = highlights
-        .latency_of(summary)
-        .map(|(name, figures)| format!("p95 of {name} {}", readable::duration(figures.p95 as f64)));
-    let losses = summary.losses.map(|losses| {
-        format!(
-            "{} lost of {}",
-            readable::count(losses.lost),
-            readable::count(losses.expected)
-        )
-    });
-    let targets = summary.targets.iter();
-    let used = targets
-        .filter_map(|target| Some(format!("{} {}", target.name, usage(target)?)))
-        .next();
-    let known: Vec<_> = [latency, losses, used].into_iter().flatten().collect();
-    if known.is_empty() {
-        String::new()
-    } else {
-        format!(": {}", known.join(", "))
+/// HTTP requests that failed, unless a threshold judges them.
+fn failed_requests(summary: &Summary) -> u64 {
+    const FAILED: &str = "http_req_failed";
+    let is_judged = summary.thresholds.iter().any(|threshold| threshold.key == FAILED);
+    match summary.metrics.get(FAILED).map(|metric| &metric.values) {
+        Some(Values::Rate { passes, .. }) if !is_judged => *passes,
+        _ => 0,
     }
-}
-
-/// CPU and memory of a target, if known.
-pub(crate) fn usage(target: &Target) -> Option<String> {
-    let cores = target.cores.map(readable::cores);
-    let memory = target.rss_max_bytes.map(|bytes| readable::bytes(bytes as f64));
-    let known: Vec<_> = [cores, memory].into_iter().flatten().collect();
-    Some(known.join(" and ")).filter(|usage| !usage.is_empty())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::summary::{
-        Losses,
-        tests::{run, summary},
+    use crate::{
+        by_load::Usage,
+        summary::{
+            Losses,
+            tests::{run, summary},
+        },
     };
 
     /// The verdict of a run that passed, after a change.
@@ -201,7 +178,6 @@ mod tests {
         let mut summary = summary(&run());
         summary.iterations.failed = 0;
         summary.checks.clear();
-        summary.timeline.vus = vec![3, 1_200, 7];
         change(&mut summary);
         let verdict = Verdict::of(&summary);
         assert_eq!(
@@ -237,22 +213,69 @@ mod tests {
             |_| (),
             Outcome::Passed,
             "Complete",
-            "Carried 1,200 users for 45 s: p95 of rtt 365 µs",
+            "Held 100 users for 45 s: p95 of rtt 362 µs (5 samples)",
         );
-        let target = Target {
+        let server = Usage {
             name: "server".to_owned(),
             cores: Some(0.8),
-            rss_max_bytes: Some(31_000_000),
-            ..Target::default()
+            rss_bytes: Some(31e6),
         };
         check(
             |summary| {
                 summary.losses = losses(0);
-                summary.targets = vec![Target::default(), target];
+                let by_load = summary.by_load.as_mut().unwrap();
+                by_load.plateaus[0].targets = vec![Usage::default(), server];
             },
             Outcome::Passed,
             "Passed",
-            "Carried 1,200 users for 45 s: p95 of rtt 365 µs, 0 lost of 394,029, server 0.8 cores and 31 MB",
+            "Held 100 users for 45 s: p95 of rtt 362 µs (5 samples), server 0.8 cores and 31 MB; in the whole run 0 lost of 394,029",
+        );
+    }
+
+    #[test]
+    fn failed_requests_are_told_unless_a_threshold_judges_them() {
+        let failed = |summary: &mut Summary| {
+            let metric = summary.metrics.get_mut("http_req_failed").unwrap();
+            metric.values = Values::Rate {
+                rate: 1.0,
+                passes: 195,
+                fails: 0,
+            };
+        };
+        check(
+            failed,
+            Outcome::Flawed,
+            "Errors",
+            "195 failed requests; held 100 users for 45 s: p95 of rtt 362 µs (5 samples)",
+        );
+        check(
+            |summary| {
+                failed(summary);
+                let judged = threshold(true, Some(1.0));
+                summary.thresholds = vec![Threshold {
+                    key: "http_req_failed".to_owned(),
+                    ..judged
+                }];
+            },
+            Outcome::Passed,
+            "Passed",
+            "Held 100 users for 45 s: p95 of rtt 362 µs (5 samples)",
+        );
+    }
+
+    #[test]
+    fn a_run_whose_thresholds_have_no_data_has_not_passed() {
+        check(
+            |summary| summary.thresholds = vec![threshold(true, None)],
+            Outcome::Passed,
+            "Complete",
+            "Held 100 users for 45 s: p95 of rtt 362 µs (5 samples)",
+        );
+        check(
+            |summary| summary.thresholds = vec![threshold(false, None)],
+            Outcome::Failed,
+            "Failed",
+            "Failed the threshold rtt p(95)<0.3 (no data); held 100 users for 45 s: p95 of rtt 362 µs (5 samples)",
         );
     }
 
@@ -265,13 +288,13 @@ mod tests {
             },
             Outcome::Failed,
             "Failed",
-            "Failed the threshold rtt p(95)<0.3 (was 0.365) with 1,200 users for 45 s: p95 of rtt 365 µs",
+            "Failed the threshold rtt p(95)<0.3 (365 µs in the whole run); held 100 users for 45 s: p95 of rtt 362 µs (5 samples)",
         );
         check(
             |summary| summary.thresholds = vec![threshold(false, None); 2],
             Outcome::Failed,
             "Failed",
-            "Failed 2 of 2 thresholds with 1,200 users for 45 s: p95 of rtt 365 µs",
+            "Failed 2 of 2 thresholds; held 100 users for 45 s: p95 of rtt 362 µs (5 samples)",
         );
         check(
             |summary| {
@@ -280,25 +303,25 @@ mod tests {
             },
             Outcome::Doubtful,
             "In doubt",
-            "The load generator was the bottleneck with 1,200 users for 45 s: p95 of rtt 365 µs, 1 lost of 394,029",
+            "The load generator was the bottleneck; held 100 users for 45 s: p95 of rtt 362 µs (5 samples); in the whole run 1 lost of 394,029",
         );
         check(
             |summary| summary.losses = losses(41),
             Outcome::Failed,
             "Messages lost",
-            "Lost messages with 1,200 users for 45 s: p95 of rtt 365 µs, 41 lost of 394,029",
+            "Lost messages; held 100 users for 45 s: p95 of rtt 362 µs (5 samples); in the whole run 41 lost of 394,029",
         );
         check(
             |summary| summary.end = End::Shutdown,
             Outcome::Interrupted,
             "Interrupted",
-            "Interrupted with 1,200 users for 45 s: p95 of rtt 365 µs",
+            "Interrupted; held 100 users for 45 s: p95 of rtt 362 µs (5 samples)",
         );
         check(
             |summary| summary.iterations.failed = 1,
             Outcome::Flawed,
             "Errors",
-            "1 failed iteration with 1,200 users for 45 s: p95 of rtt 365 µs",
+            "1 failed iteration; held 100 users for 45 s: p95 of rtt 362 µs (5 samples)",
         );
         let reason = || "no such host".to_owned();
         check(

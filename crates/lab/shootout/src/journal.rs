@@ -5,8 +5,13 @@
 
 use std::time::{Duration, SystemTime};
 
-use plimsoll_load::{generator::Monitor, metrics::MetricSet, run::Stretch};
+use plimsoll_load::{
+    generator::Monitor,
+    metrics::MetricSet,
+    run::{Presence, Stretch},
+};
 use plimsoll_report::{
+    Legs,
     summary::GeneratorSeries,
     timeline::{Recorded, Recorder, Timeline},
 };
@@ -28,6 +33,7 @@ pub(crate) struct Journal {
     /// Since the last full second.
     recent: Stretch,
     n_users: u32,
+    presence: Presence,
 }
 
 /// A bench up to its last full second.
@@ -50,6 +56,8 @@ pub(crate) struct Chronicle {
     pub(crate) metrics: MetricSet,
     pub(crate) timeline: Timeline,
     pub(crate) generator: GeneratorSeries,
+    /// The samples by load.
+    pub(crate) legs: Legs,
     /// The number of iterations that ran to their end, with or without a failure.
     pub(crate) n_complete: u64,
     /// The number of failed iterations and users.
@@ -71,6 +79,7 @@ impl Journal {
             n_failed: 0,
             n_complete: 0,
             n_users: 0,
+            presence: Presence::default(),
         }
     }
 
@@ -84,7 +93,7 @@ impl Journal {
     pub(crate) fn users(&mut self, now: Duration, n_users: usize) {
         self.reach(now);
         self.n_users = u32::try_from(n_users).unwrap_or(u32::MAX);
-        self.recent.peak_vus = self.recent.peak_vus.max(self.n_users);
+        self.presence.set(now, self.n_users);
     }
 
     /// So many iterations have ended well.
@@ -152,14 +161,20 @@ impl Journal {
         self.reach(at);
         let mut rest = std::mem::replace(&mut self.recent, Stretch::empty(&self.total));
         rest.end = at;
+        rest.users = self.presence.take(at);
         rest.generator = self.monitor.glance();
         self.sum_up(&rest);
-        let Recorded { timeline, generator } = std::mem::take(&mut self.recorder).finish(&rest);
+        let Recorded {
+            timeline,
+            generator,
+            legs,
+        } = std::mem::take(&mut self.recorder).finish(&rest);
         Chronicle {
             began: self.began,
             metrics: self.total.take(),
             timeline,
             generator,
+            legs,
             n_complete: self.n_complete,
             n_failed: self.n_failed,
         }
@@ -168,11 +183,11 @@ impl Journal {
     fn close(&mut self, end: Duration) {
         let next = Stretch {
             start: end,
-            peak_vus: self.n_users,
             ..Stretch::empty(&self.total)
         };
         let mut recent = std::mem::replace(&mut self.recent, next);
         recent.end = end;
+        recent.users = self.presence.take(end);
         recent.generator = self.monitor.glance();
         self.add(&recent);
         self.last = recent;
@@ -229,12 +244,17 @@ impl Draft {
             end: self.end,
             ..Stretch::empty(&self.total)
         };
-        let Recorded { timeline, generator } = self.recorder.finish(&rest);
+        let Recorded {
+            timeline,
+            generator,
+            legs,
+        } = self.recorder.finish(&rest);
         Chronicle {
             began: self.began,
             metrics: self.total,
             timeline,
             generator,
+            legs,
             n_complete: self.n_complete,
             n_failed: self.n_failed,
         }

@@ -114,6 +114,8 @@ impl SoFar {
             metrics: &chronicle.metrics,
             steps: Vec::new(),
             timeline: chronicle.timeline,
+            legs: chronicle.legs,
+            levels: Vec::new(),
             losses: None,
             in_flight: Vec::new(),
             targets,

@@ -480,6 +480,7 @@ impl<'a> Run<'a> {
         };
         outcome.remarks().into_iter().for_each(|remark| self.note(remark));
         outcome.messages = self.messages;
+        outcome.learn();
         self.fleet.finish(self.interrupt).await;
         outcome
     }

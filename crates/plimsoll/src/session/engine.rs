@@ -9,7 +9,7 @@ use plimsoll_load::{
     vu::{Lifecycle, VuFactory},
     watch::Target,
 };
-use plimsoll_report::{Summary, percentile, timeline::Recorder};
+use plimsoll_report::{Offered, Summary, percentile, timeline::Recorder};
 
 mod course;
 mod so_far;
@@ -149,7 +149,7 @@ impl<T: EngineTest> LoadTest for OnEngine<T> {
             ..RunConfig::new(plan.clone())
         };
         let n_workers = config.n_workers;
-        let recorder = RefCell::new(Recorder::new());
+        let recorder = RefCell::new(Recorder::of(Offered::of(&plan)));
         let observe = |progress: &Progress<'_>| {
             recorder.borrow_mut().observe(progress);
             watchers.observe(progress, |origin| {

@@ -47,15 +47,8 @@ impl Account {
 
     /// Counts a virtual user as active until the guard is dropped.
     pub(super) fn activate(&self) -> impl Drop {
-        let counts = self.run.counts();
-        let n_active = counts.n_active.fetch_add(1, Relaxed) + 1;
-        // Usually it is not a peak; then no other core's cache is disturbed.
-        if n_active > counts.peak_active.load(Relaxed) {
-            counts.peak_active.fetch_max(n_active, Relaxed);
-        }
-        OnDrop(|| {
-            counts.n_active.fetch_sub(1, Relaxed);
-        })
+        self.run.enter();
+        OnDrop(|| self.run.leave())
     }
 
     /// Counts an iteration as interrupted, unless it is completed before its guard is dropped.

@@ -2,13 +2,15 @@
 
 use std::{
     sync::{
-        Arc, OnceLock,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
 };
 
 use tokio::{sync::watch, time::Instant};
+
+use super::{Presence, Users};
 
 /// A handle of a run. All clones are handles of the same run.
 #[derive(Clone, Debug)]
@@ -29,9 +31,8 @@ struct Shared {
 pub(super) struct Counts {
     pub(super) n_complete: AtomicU64,
     pub(super) n_interrupted: AtomicU64,
-    pub(super) n_active: AtomicU32,
-    /// The highest `n_active` since the last query.
-    pub(super) peak_active: AtomicU32,
+    /// Active virtual users. Locked for some nanoseconds when a user becomes active or ceases to be.
+    presence: Mutex<Presence>,
     pub(super) n_vus: AtomicU32,
 }
 
@@ -75,7 +76,7 @@ impl RunHandle {
 
     /// Virtual users that are active now.
     pub fn active_vus(&self) -> u32 {
-        self.counts().n_active.load(Relaxed)
+        self.presence(|presence| presence.n())
     }
 
     /// Virtual users that exist.
@@ -93,13 +94,34 @@ impl RunHandle {
         self.counts().n_interrupted.load(Relaxed)
     }
 
-    /// The most virtual users active at the same moment since the last call.
-    pub(super) fn take_peak_vus(&self) -> u32 {
-        let counts = self.counts();
-        let peak = counts.peak_active.swap(0, Relaxed);
-        let active = counts.n_active.load(Relaxed);
-        counts.peak_active.fetch_max(active, Relaxed);
-        peak.max(active)
+    /// A virtual user becomes active.
+    pub(super) fn enter(&self) {
+        self.presence(|presence| presence.enter(self.elapsed()));
+    }
+
+    /// A virtual user is active no longer.
+    pub(super) fn leave(&self) {
+        self.presence(|presence| presence.leave(self.elapsed()));
+    }
+
+    /// The active virtual users of the time since the last call.
+    pub(super) fn take_users(&self) -> Users {
+        self.presence(|presence| presence.take(self.elapsed()))
+    }
+
+    /// The most virtual users active at the same moment since [`Self::take_users`].
+    pub(super) fn peak_users(&self) -> u32 {
+        self.presence(|presence| presence.peak())
+    }
+
+    fn presence<T>(&self, of: impl FnOnce(&mut Presence) -> T) -> T {
+        // A panic cannot leave numbers half changed.
+        let mut presence = self
+            .counts()
+            .presence
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        of(&mut presence)
     }
 
     pub(super) fn counts(&self) -> &Counts {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Iterations;
+use super::{Iterations, Users};
 use crate::{generator::Glance, metrics::MetricSet};
 
 /// The reports of workers since the last observation of the run.
@@ -23,8 +23,8 @@ pub struct Stretch {
     pub iterations: Iterations,
     /// Failed complete iterations, and other failures of virtual users.
     pub n_failed: u64,
-    /// The most virtual users active at the same moment.
-    pub peak_vus: u32,
+    /// The active virtual users.
+    pub users: Users,
     /// What the generator itself did.
     pub generator: Glance,
 }
@@ -38,7 +38,7 @@ impl Stretch {
             metrics: metrics.empty(),
             iterations: Iterations::default(),
             n_failed: 0,
-            peak_vus: 0,
+            users: Users::default(),
             generator: Glance::default(),
         }
     }

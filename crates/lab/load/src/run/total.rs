@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    Failures, Iterations, Progress, RunError, RunHandle, Stretch,
+    Failures, Iterations, Progress, RunError, RunHandle, Stretch, Users,
     account::Delta,
     scene::Scene,
     shift::{pairs, scene_recorder},
@@ -34,6 +34,8 @@ pub(super) struct Total {
     run: RunHandle,
     n_not_ready: usize,
     max_vus: u32,
+    /// The users of full seconds that are not settled yet. `None` without such a second.
+    seconds: Option<Users>,
     scenes: Arc<[Scene]>,
     /// Samples of the run loop itself, which become part of `metrics` with the next progress.
     own: Recorder,
@@ -77,6 +79,7 @@ impl Total {
             run,
             n_not_ready: n_workers,
             max_vus: 0,
+            seconds: None,
             dropped: dropped.collect(),
             scenes,
             of_run: own.with_tags(pairs(&plan.tags)),
@@ -141,8 +144,10 @@ impl Total {
         }
     }
 
-    /// Samples the gauges of virtual users.
+    /// Samples the gauges of virtual users, at a full second.
     pub(super) fn sample_vus(&mut self) {
+        let second = self.run.take_users();
+        self.seconds = Some(self.seconds.map_or(second, |before| before.and(second)));
         let active_vus = self.run.active_vus();
         self.of_run.set(self.execution.vus, f64::from(active_vus));
         self.sample_vus_max();
@@ -196,8 +201,17 @@ impl Total {
             metrics,
             iterations: self.iterations.since(before.iterations),
             n_failed: self.failures.count() - before.n_failed,
-            peak_vus: self.run.take_peak_vus(),
+            users: self.users(),
             generator,
+        }
+    }
+
+    /// The users of the full seconds since the last call; a peak after them counts, too. Without a full second, all
+    /// users since then.
+    fn users(&mut self) -> Users {
+        match self.seconds.take() {
+            Some(seconds) => seconds.with_peak(self.run.peak_users()),
+            None => self.run.take_users(),
         }
     }
 

@@ -6,7 +6,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// `upper_tail` (above 0, at most 0.5). Infinite without any degree of freedom: a single run then tells nothing.
 ///
 /// The quantile is taken in the lower tail, where small probabilities keep all their digits, and mirrored.
-pub(super) fn quantile(upper_tail: f64, degrees: f64) -> f64 {
+pub(crate) fn quantile(upper_tail: f64, degrees: f64) -> f64 {
     match StudentsT::new(0.0, 1.0, degrees) {
         Ok(distribution) => -distribution.inverse_cdf(upper_tail),
         Err(_) => f64::INFINITY,

@@ -3,6 +3,8 @@
 use plimsoll_load::histogram::Histogram;
 use serde::Serialize;
 
+use crate::percentile;
+
 /// A percentile (0 to 100), and the value that this share of samples does not exceed: microseconds, or thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct Point(f64, u64);
@@ -27,7 +29,7 @@ pub(super) fn points(histogram: &Histogram) -> Vec<Point> {
             let value = if at == n_points && nines < MOST_NINES {
                 histogram.max()
             } else {
-                histogram.value_at_quantile(share)
+                percentile(histogram, share * 100.0)
             }
             .as_micros();
             // Six decimals are enough for 99.99, and short.

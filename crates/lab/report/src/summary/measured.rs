@@ -8,7 +8,7 @@ use super::{
     Breakdown, Connections, End, Environment, Generator, Iterations, Losses, Metadata, Metric, Origin, Plan,
     Section, StepInFlight, Summary, Target, Threshold, VERSION, errors, metrics, size,
 };
-use crate::timeline::Timeline;
+use crate::{by_load::Level, highlights, legs::Legs, timeline::Timeline};
 
 /// The data for such a summary.
 #[derive(Debug)]
@@ -37,6 +37,10 @@ pub struct Measured<'a> {
     pub steps: Vec<Section>,
     /// What happened when.
     pub timeline: Timeline,
+    /// The samples by load.
+    pub legs: Legs,
+    /// The steps that held a load, each with its metrics. Empty if the workload has no steps: then the legs decide.
+    pub levels: Vec<(Level, Section)>,
     /// Messages that should have arrived.
     pub losses: Option<Losses>,
     /// Broadcasts in flight, step by step.
@@ -63,6 +67,8 @@ impl Summary {
             metrics,
             steps,
             timeline,
+            legs,
+            levels,
             losses,
             in_flight,
             targets,
@@ -88,13 +94,29 @@ impl Summary {
                 scenarios: steps,
             },
             timeline,
+            by_load: None,
             losses,
             in_flight,
             targets,
             generator,
         };
+        let latency = highlights::latency(&summary);
+        let steps = levels
+            .into_iter()
+            .map(|(level, section)| level_of(level, &section, latency));
+        let steps = steps.collect();
+        summary.learn(&legs, steps);
         size::limit(&mut summary);
         summary
+    }
+}
+
+/// The level with the samples of the main trend.
+fn level_of(level: Level, metrics: &Section, latency: Option<&str>) -> Level {
+    let metric = latency.and_then(|name| metrics.metrics.get(name));
+    Level {
+        latency: metric.and_then(Metric::durations).copied(),
+        ..level
     }
 }
 

@@ -151,6 +151,16 @@ impl Metric {
         )))
     }
 
+    /// The distribution of durations. `None` for other metrics, and without samples.
+    pub(crate) fn durations(&self) -> Option<&Distribution> {
+        match &self.values {
+            Values::Trend(distribution) if self.contains == Contains::Time && distribution.count > 0 => {
+                Some(distribution)
+            }
+            _ => None,
+        }
+    }
+
     /// A metric without samples: all figures are zero.
     pub(super) fn unsampled(definition: &Definition, trend_stats: &[String]) -> Self {
         let nothing = Histogram::new();

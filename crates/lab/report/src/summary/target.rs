@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    by_load::{Level, PerUser, per_user},
     fit::{Course, Fit, NoFit, fit},
     text,
     timeline::Timeline,
@@ -30,8 +31,14 @@ pub struct Target {
     pub cores_max: Option<f64>,
     /// Highest sampled resident memory.
     pub rss_max_bytes: Option<u64>,
-    /// Growth of the resident memory since before the load, per virtual user at the peak.
+    /// The resident memory that one more virtual user takes, see [`Self::rss_per_user`].
     pub rss_per_user_bytes: Option<u64>,
+    /// The same with its interval, from the loads that were held. `None` if they do not show it.
+    #[serde(default)]
+    pub rss_per_user: Option<PerUser>,
+    /// Why there is no [`Self::rss_per_user`], as the rest of a sentence. `None` if there is, and if nothing was tried.
+    #[serde(default)]
+    pub no_rss_per_user: Option<String>,
     /// Highest sampled proportional memory.
     pub pss_max_bytes: Option<u64>,
     /// The highest number of threads.
@@ -98,6 +105,18 @@ impl Target {
         text::target(self)
     }
 
+    /// Learns the memory per user from the loads that were held, unless it has learned it before.
+    pub fn learn(&mut self, plateaus: &[Level]) {
+        let has_learned = self.rss_per_user.is_some() || self.no_rss_per_user.is_some();
+        if has_learned || self.rss_max_bytes.is_none() {
+            return;
+        }
+        let found = per_user(plateaus, &self.name);
+        self.rss_per_user = found.as_ref().ok().copied();
+        self.rss_per_user_bytes = self.rss_per_user.map(|found| found.bytes.round() as u64);
+        self.no_rss_per_user = found.err();
+    }
+
     /// The figures of `account`, by load.
     pub fn new(account: &Account, load: &Load<'_>) -> Self {
         let record = &account.record;
@@ -124,7 +143,9 @@ impl Target {
             cores,
             cores_max: highest(series.get(CPU_CORES)),
             rss_max_bytes: peak(RSS_BYTES),
-            rss_per_user_bytes: growth_per_user(record, load),
+            rss_per_user_bytes: None,
+            rss_per_user: None,
+            no_rss_per_user: None,
             pss_max_bytes: peak(PSS_BYTES),
             threads_max: peak(THREADS),
             open_files_max: peak(OPEN_FILES),
@@ -156,13 +177,7 @@ fn highest(series: Option<&Vec<Option<f64>>>) -> Option<f64> {
     series?.iter().flatten().copied().reduce(f64::max)
 }
 
-fn growth_per_user(record: &Record, load: &Load<'_>) -> Option<u64> {
-    let n_users = load.vus.iter().copied().max().filter(|&n_users| n_users > 0)?;
-    let growth_bytes = record.peak(RSS_BYTES)? - record.base(RSS_BYTES)?;
-    Some((growth_bytes.max(0.0) / f64::from(n_users)) as u64)
-}
-
-/// Memory and CPU by users, and CPU by iterations. The last interval is excluded, because the run ended in it.
+/// CPU by users and by iterations. The last interval is excluded, because the run ended in it.
 fn fits(
     record: &Record,
     series: &BTreeMap<String, Vec<Option<f64>>>,
@@ -181,9 +196,8 @@ fn fits(
     };
     let mut found = Vec::new();
     if !load.vus.is_empty() {
-        let memory = course(RSS_BYTES, &vus).map(|course| fit(RSS_BYTES, "vus", &course.rising()));
         let cpu = course(CPU_CORES, &vus).map(|course| fit(CPU_CORES, "vus", &course.rising()));
-        found.extend([memory, cpu]);
+        found.push(cpu);
     }
     if !load.iterations.is_empty() {
         let cpu = course(CPU_CORES, &iterations);

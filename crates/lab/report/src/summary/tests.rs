@@ -122,7 +122,7 @@ pub(crate) fn run() -> RunResult {
             n_interrupted: 90,
         },
         n_failed: 2,
-        peak_vus: 100,
+        users: run::Users::steady(100, Duration::from_millis(44_500)),
         metrics: set.clone(),
         ..Stretch::empty(&set)
     };
@@ -303,9 +303,9 @@ fn json_has_the_documented_fields() {
                 "min": 185,
                 "mean": 299.8,
                 "p50": 336,
-                "p90": 365,
-                "p95": 365,
-                "p99": 365,
+                "p90": 359,
+                "p95": 362,
+                "p99": 364,
                 "p99_9": 365,
                 "max": 365
               },
@@ -347,10 +347,10 @@ fn json_has_the_documented_fields() {
                 "min": 18500000,
                 "mean": 29980000.0,
                 "p50": 33619967,
-                "p90": 36500000,
-                "p95": 36500000,
-                "p99": 36500000,
-                "p99_9": 36500000,
+                "p90": 35911596,
+                "p95": 36205798,
+                "p99": 36441160,
+                "p99_9": 36494116,
                 "max": 36500000
               },
               "figures": [{
@@ -409,9 +409,9 @@ fn json_has_the_documented_fields() {
                 "counts": [5,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],
                 "means": [299.8,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
                 "p50": [335,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
-                "p90": [365,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
-                "p95": [365,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
-                "p99": [365,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
+                "p90": [359,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
+                "p95": [362,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
+                "p99": [364,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
                 "max": [365,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
                 "heat": [[60,1,64,1,67,2,68,1],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[]]
               },
@@ -424,9 +424,9 @@ fn json_has_the_documented_fields() {
                 "counts": [5,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],
                 "means": [29980000.0,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
                 "p50": [33921805,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
-                "p90": [36500000,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
-                "p95": [36500000,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
-                "p99": [36500000,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
+                "p90": [35765838,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
+                "p95": [36132919,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
+                "p99": [36426584,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
                 "max": [36500000,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
                 "heat": [[193,1,197,1,200,3],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[]]
               },
@@ -436,6 +436,39 @@ fn json_has_the_documented_fields() {
               }
             },
             "heat_bins_per_octave": 8
+          },
+          "by_load": {
+            "unit": "users",
+            "latency": "rtt",
+            "plateaus": [{
+              "least": 100.0,
+              "most": 100.0,
+              "mean": 100.0,
+              "start_seconds": 0.0,
+              "seconds": 44.5,
+              "iterations": 10,
+              "failed_iterations": 2,
+              "checks": 10,
+              "failed_checks": 1,
+              "requests": 1,
+              "failed_requests": 0,
+              "latency": {
+                "count": 5,
+                "min": 185,
+                "mean": 299.8,
+                "p50": 336,
+                "p90": 359,
+                "p95": 362,
+                "p99": 364,
+                "p99_9": 365,
+                "max": 365
+              },
+              "losses": null,
+              "targets": []
+            }],
+            "curve": [],
+            "curve_is_held": false,
+            "knee": null
           },
           "losses": {
             "expected": 100,
@@ -452,6 +485,8 @@ fn json_has_the_documented_fields() {
             "cores_max": 1.75,
             "rss_max_bytes": 12000000,
             "rss_per_user_bytes": 20000,
+            "rss_per_user": null,
+            "no_rss_per_user": null,
             "pss_max_bytes": null,
             "threads_max": 3,
             "open_files_max": 109,

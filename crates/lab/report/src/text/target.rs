@@ -6,7 +6,7 @@ use plimsoll_load::watch::figure::{CPU_CORES, RSS_BYTES};
 
 use crate::{
     Style,
-    fit::{Fit, NoFit},
+    fit::Fit,
     quantity,
     summary::{Target, TargetEnded},
 };
@@ -45,11 +45,7 @@ pub(super) fn line(target: &Target, style: Style) -> String {
 /// What else there is, in sentences.
 pub(super) fn details(target: &Target) -> Vec<String> {
     let fits = target.fits.iter().filter_map(fitted);
-    let memory = target
-        .no_fits
-        .iter()
-        .filter(|no_fit| no_fit.of == RSS_BYTES)
-        .map(unfitted);
+    let memory = memory_per_user(target);
     let ended = target.ended.as_ref().map(ended);
     let counts = counts(target);
     let missed =
@@ -98,25 +94,34 @@ fn fitted(fit: &Fit) -> Option<String> {
         n,
         ..
     } = fit;
-    let (about, what) = match (of.as_str(), against.as_str()) {
-        (RSS_BYTES, "vus") => (bytes as fn(f64) -> String, "of RSS per user"),
-        (CPU_CORES, "vus") => (seconds as fn(f64) -> String, "of CPU per user and second"),
-        (CPU_CORES, "iterations_per_second") => (seconds as fn(f64) -> String, "of CPU per iteration"),
+    let what = match (of.as_str(), against.as_str()) {
+        (CPU_CORES, "vus") => "of CPU per user and second",
+        (CPU_CORES, "iterations_per_second") => "of CPU per iteration",
         _ => return None,
     };
-    let error = about(*slope_error);
+    let error = seconds(*slope_error);
     // Without any effect, 95 % of fitted slopes lie within two standard errors.
     if slope.abs() < 2.0 * slope_error {
         return Some(format!("no significant amount {what} (± {error}), {n} intervals"));
     }
     Some(format!(
         "about {} {what} (± {error}), {n} intervals",
-        about(*slope)
+        seconds(*slope)
     ))
 }
 
-fn unfitted(no_fit: &NoFit) -> String {
-    format!("no RSS per user: {}", no_fit.reason)
+fn memory_per_user(target: &Target) -> Option<String> {
+    let why_not = || Some(format!("no RSS per user: {}", target.no_rss_per_user.as_ref()?));
+    let Some(found) = target.rss_per_user else {
+        return why_not();
+    };
+    Some(format!(
+        "{} of RSS per user ({} to {} with 95 % confidence, from {} loads that were held)",
+        bytes(found.bytes),
+        bytes(found.low),
+        bytes(found.high),
+        found.plateaus
+    ))
 }
 
 /// Mean and peak of series that only pages of metrics have.

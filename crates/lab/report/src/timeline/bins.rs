@@ -1,10 +1,11 @@
-//! Samples in geometric bins, packed: a timeline's form of an interval's samples.
+//! Samples in geometric bins: a timeline's form of an interval's samples.
 
 use std::sync::LazyLock;
 
 use plimsoll_load::histogram::Histogram;
 
 use super::HEAT_BINS_PER_OCTAVE;
+use crate::packed::Packed;
 
 /// Bins per doubling. Reason: each is 2.2 % wide, so its middle is within 1.1 % of its samples; and four of them are
 /// one bin of a heatmap.
@@ -14,45 +15,23 @@ const PER_OCTAVE: u32 = 4 * HEAT_BINS_PER_OCTAVE;
 static EDGES: LazyLock<[f64; PER_OCTAVE as usize]> =
     LazyLock::new(|| std::array::from_fn(|n| (n as f64 / f64::from(PER_OCTAVE)).exp2()));
 
-/// Bins with their counts, in ascending order: differences of bins and counts in turn, in base 128. Most take two
-/// bytes.
+/// Bins with their counts, in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Bins(Box<[u8]>);
+pub(super) struct Bins(Packed);
 
 impl Bins {
     pub(super) fn of(histogram: &Histogram) -> Self {
-        let mut bins = Writer::default();
-        for (value, n) in histogram.recorded() {
-            bins.add(bin_of(value), n);
-        }
-        bins.finish()
+        Self(Packed::of(
+            histogram.recorded().map(|(value, n)| (bin_of(value), n)),
+        ))
     }
 
     pub(super) fn merged(&self, other: &Self) -> Self {
-        let (mut ours, mut theirs) = (self.iter().peekable(), other.iter().peekable());
-        let mut bins = Writer::default();
-        loop {
-            let next = match (ours.peek(), theirs.peek()) {
-                (Some(one), Some(other)) if one.0 <= other.0 => ours.next(),
-                (Some(_), None) => ours.next(),
-                (_, Some(_)) => theirs.next(),
-                (None, None) => return bins.finish(),
-            };
-            if let Some((bin, n)) = next {
-                bins.add(bin, n);
-            }
-        }
+        Self(self.0.merged(&other.0))
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u64)> {
-        let mut bytes = &*self.0;
-        let mut bin = 0;
-        std::iter::from_fn(move || {
-            let difference = read(&mut bytes)?;
-            let n = read(&mut bytes)?;
-            bin += u32::try_from(difference).expect("bins are below 2,100");
-            Some((bin, n))
-        })
+        self.0.iter()
     }
 
     /// The middle of the bin with the sample at `rank` (from 1) of all in ascending order.
@@ -86,40 +65,6 @@ impl Bins {
     }
 }
 
-#[derive(Default)]
-struct Writer {
-    bytes: Vec<u8>,
-    last: u32,
-    /// The bin that is being filled.
-    open: Option<(u32, u64)>,
-}
-
-impl Writer {
-    /// Adds a bin. `bin` is not below the previous ones.
-    fn add(&mut self, bin: u32, n: u64) {
-        match &mut self.open {
-            Some((known, count)) if *known == bin => *count += n,
-            _ => {
-                self.close();
-                self.open = Some((bin, n));
-            }
-        }
-    }
-
-    fn close(&mut self) {
-        if let Some((bin, n)) = self.open.take() {
-            write(&mut self.bytes, u64::from(bin - self.last));
-            write(&mut self.bytes, n);
-            self.last = bin;
-        }
-    }
-
-    fn finish(mut self) -> Bins {
-        self.close();
-        Bins(self.bytes.into())
-    }
-}
-
 /// Bin 0 is zero; bin n + 1 holds values from 2^(n/32) up to 2^((n+1)/32).
 fn bin_of(value: u64) -> u32 {
     let Some(octave) = value.checked_ilog2() else {
@@ -146,27 +91,6 @@ fn middle(bin: u32) -> u64 {
     };
     let (first, last) = (edge(n), edge(n + 1).saturating_sub(1));
     first + last.saturating_sub(first) / 2
-}
-
-fn write(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        bytes.push((number & 0x7f) as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
-fn read(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let (&byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            break;
-        }
-    }
-    Some(number)
 }
 
 #[cfg(test)]

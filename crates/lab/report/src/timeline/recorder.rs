@@ -13,14 +13,17 @@ use super::{
     sampled::{Fold, Sampled},
     track::Track,
 };
-use crate::summary::GeneratorSeries;
+use crate::{
+    legs::{Legs, Offered},
+    summary::GeneratorSeries,
+};
 
 /// The most numbers of all series together. Beyond it, intervals are merged early. Reason: a number takes about six
 /// bytes of JSON, so a timeline takes at most some 1.5 MB, however many metrics there are.
 pub const MAX_NUMBERS: usize = 250_000;
 
 /// Takes stretches of a run as they come. Its memory is bounded by [`MAX_NUMBERS`]: each stands for up to 16 bytes, so
-/// it is at most some 4 MB.
+/// it is at most some 4 MB; samples by load take as much again.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     axis: Axis,
@@ -29,6 +32,7 @@ pub struct Recorder {
     failed: Vec<u64>,
     tracks: BTreeMap<Box<str>, Track>,
     generator: Generator,
+    legs: Legs,
 }
 
 #[derive(Clone, Debug)]
@@ -39,12 +43,14 @@ struct Generator {
 }
 
 /// What a recorder has at the end.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Recorded {
     /// What happened in the run.
     pub timeline: Timeline,
     /// The generator at the same time.
     pub generator: GeneratorSeries,
+    /// The samples by load.
+    pub legs: Legs,
 }
 
 impl Default for Recorder {
@@ -54,8 +60,13 @@ impl Default for Recorder {
 }
 
 impl Recorder {
-    /// The recorder of a run that has not started.
+    /// The recorder of a run that has not started, and whose load are its users.
     pub fn new() -> Self {
+        Self::of(None)
+    }
+
+    /// The recorder of a run that has not started. `offered` is its load, if its iterations start on schedule.
+    pub fn of(offered: Option<Offered>) -> Self {
         Self {
             axis: Axis::EMPTY,
             vus: Vec::new(),
@@ -67,6 +78,7 @@ impl Recorder {
                 rss_bytes: Sampled::new(Fold::Max),
                 lateness_us: Sampled::new(Fold::Max),
             },
+            legs: Legs::new(offered),
         }
     }
 
@@ -97,6 +109,7 @@ impl Recorder {
                 rss_bytes: self.generator.rss_bytes.on(axis),
                 lateness_max_us: self.generator.lateness_us.on(axis),
             },
+            legs: self.legs,
         }
     }
 
@@ -108,13 +121,14 @@ impl Recorder {
         let last = stretch.end.as_secs().saturating_sub(1).max(first);
         self.reach(last);
         for interval in self.axis.interval_of(first)..=self.axis.interval_of(last) {
-            self.vus[interval] = self.vus[interval].max(stretch.peak_vus);
+            self.vus[interval] = self.vus[interval].max(stretch.users.peak);
         }
         let interval = self.axis.interval_of(first);
         self.iterations[interval] += stretch.iterations.n_complete;
         self.failed[interval] += stretch.n_failed;
         self.add_metrics(interval, stretch);
         self.generator.add(stretch);
+        self.legs.add(stretch);
         while self.axis.n_intervals > 1 && self.n_numbers() > MAX_NUMBERS {
             self.halve();
         }

@@ -63,16 +63,22 @@ impl Spread {
         (self.n > 0).then_some(self.max_us)
     }
 
-    /// The smallest value that a share of samples of `quantile` (0 to 1) does not exceed, within 1.1 %.
+    /// The percentile of `quantile` (0 to 1), interpolated like all percentiles, within 1.1 %.
     pub(super) fn quantile(&self, quantile: f64) -> Option<u64> {
-        let rank = ((quantile * self.n as f64).ceil() as u64).clamp(1, self.n.max(1));
-        (self.n > 0).then(|| {
-            if rank == self.n {
-                self.max_us
-            } else {
-                self.bins.value_at(rank).min(self.max_us)
-            }
-        })
+        let position = quantile * self.n.checked_sub(1)? as f64;
+        let (lower, upper) = (self.at(position.floor()), self.at(position.ceil()));
+        Some((lower + (upper - lower) * position.fract()).round() as u64)
+    }
+
+    /// The sample at `position` of all samples in ascending order, from 0.
+    fn at(&self, position: f64) -> f64 {
+        let rank = (position as u64).saturating_add(1);
+        let value = if rank >= self.n {
+            self.max_us
+        } else {
+            self.bins.value_at(rank).min(self.max_us)
+        };
+        value as f64
     }
 
     pub(super) fn heat(&self) -> Vec<u64> {
@@ -94,7 +100,7 @@ mod tests {
         }
         let spread = Spread::of(&histogram);
         for quantile in [0.5, 0.9, 0.95, 0.99] {
-            let expected = histogram.value_at_quantile(quantile).as_micros() as f64;
+            let expected = histogram.interpolated_us(quantile * 100.0);
             let found = spread.quantile(quantile).unwrap() as f64;
             assert!(
                 (found / expected - 1.0).abs() < 0.012,

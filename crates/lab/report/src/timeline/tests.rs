@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use plimsoll_load::{
     generator::Glance,
     metrics::{Contains, CounterId, GaugeId, MetricSet, RateId, Registry, TrendId, Value},
-    run::{Iterations, Stretch},
+    run::{Iterations, Stretch, Users},
 };
 use proptest::prelude::*;
 
@@ -67,7 +67,7 @@ impl Run {
                 n_interrupted: 0,
             },
             n_failed: n / 2,
-            peak_vus: happened.vus,
+            users: Users::steady(happened.vus, Duration::from_secs(1)),
             generator: Glance {
                 elapsed: Duration::from_secs(1),
                 cpu: Duration::from_millis(500),
@@ -222,16 +222,21 @@ fn figures_are_those_of_each_interval() {
     let mut run = Run::new();
     run.observe(&second(0, &[10, 20, 1_000], 1));
     run.observe(&second(1, &[], 5));
-    let (Recorded { timeline, generator }, _) = run.finish(&second(2, &[0, 7], 2));
+    let (
+        Recorded {
+            timeline, generator, ..
+        },
+        _,
+    ) = run.finish(&second(2, &[0, 7], 2));
     assert_eq!(timeline.vus, [1, 5, 2]);
     assert_eq!(timeline.iterations, [3, 0, 2]);
     let rtt = Series::Trend {
         counts: vec![3, 0, 2],
         means: vec![Some(343.333), None, Some(3.5)],
-        p50: vec![Some(20), None, Some(0)],
-        p90: vec![Some(1_000), None, Some(7)],
-        p95: vec![Some(1_000), None, Some(7)],
-        p99: vec![Some(1_000), None, Some(7)],
+        p50: vec![Some(20), None, Some(4)],
+        p90: vec![Some(804), None, Some(6)],
+        p95: vec![Some(902), None, Some(7)],
+        p99: vec![Some(980), None, Some(7)],
         max: vec![Some(1_000), None, Some(7)],
         heat: vec![vec![26, 1, 34, 1, 79, 1], vec![], vec![0, 1, 22, 1]],
     };
@@ -283,7 +288,7 @@ fn neighbours_are_merged_when_there_is_no_more_room() {
     let Series::Trend { counts, p50, max, .. } = &timeline.metrics["rtt"] else {
         panic!("a trend")
     };
-    assert_eq!((counts[0], p50[0], max[0]), (2, Some(1), Some(2)));
+    assert_eq!((counts[0], p50[0], max[0]), (2, Some(2), Some(2)));
     let Series::Gauge { values } = &timeline.metrics["level"] else {
         panic!("a gauge")
     };

@@ -1,18 +1,22 @@
 //! A run of `broadcast`, `echo` or `connect` as a summary: its totals and what happened when from the journal, its steps
 //! from the very figures that the text shows.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use plimsoll_load::generator::Health;
 use plimsoll_report::{
     Distribution, Summary,
+    by_load::{Level, Usage},
     summary::{
         Contains, End, Generator, Iterations, Losses, Measured, Metric, Origin, Section, StepInFlight, Values,
     },
 };
 
 use super::{Connecting, DeliveryCounts, Outcome, Sampling, Step};
-use crate::measures::{CONNECT, DELIVERY, LISTENER_DELIVERY, PHASES, RTT};
+use crate::{
+    measures::{CONNECT, DELIVERY, LISTENER_DELIVERY, PHASES, RTT},
+    meter::Period,
+};
 
 /// The largest number of steps that are listed separately, as groups are in other runs. Reason: tables have no room
 /// for more rows.
@@ -51,6 +55,8 @@ impl Outcome {
             metrics: &chronicle.metrics,
             steps,
             timeline: chronicle.timeline.clone(),
+            legs: chronicle.legs.clone(),
+            levels: self.levels(),
             losses: self.deliveries().as_ref().map(losses),
             in_flight: self.steps.iter().take(MAX_STEPS).filter_map(in_flight).collect(),
             targets: self.targets.clone(),
@@ -68,6 +74,47 @@ impl Outcome {
             saturated: self.is_saturated(),
             reasons: reasons.take(MAX_STEPS).collect(),
         }
+    }
+
+    /// Gives the targets their memory per user: what each step had taken when all its clients were there.
+    pub(crate) fn learn(&mut self) {
+        let steps = self.steps.iter().map(|step| {
+            let period = step
+                .sampling
+                .as_ref()
+                .map_or(&step.connect.period, |it| &it.period);
+            level(Duration::ZERO, step, period, self.watched())
+        });
+        let steps: Vec<_> = steps.collect();
+        for target in &mut self.targets {
+            target.learn(&steps);
+        }
+    }
+
+    /// The name of the target that is read at the ends of steps: the first one with processes. Empty without one.
+    fn watched(&self) -> &str {
+        let mut targets = self.targets.iter();
+        let target = targets.find(|target| !target.what.starts_with("metrics "));
+        target.map_or("", |target| &target.name)
+    }
+
+    /// The steps that held a number of clients while these worked, each with its metrics.
+    fn levels(&self) -> Vec<(Level, Section)> {
+        let mut start = Duration::ZERO;
+        let levels = self.steps.iter().enumerate().filter_map(|(idx, step)| {
+            start += step.connect.period.elapsed;
+            let begun = start;
+            let sampling = step.sampling.as_ref()?;
+            start += sampling.period.elapsed;
+            let level = Level {
+                iterations: sampling.n_sent,
+                failed_iterations: sampling.n_unanswered,
+                losses: sampling.deliveries.as_ref().map(|it| losses(&it.counts)),
+                ..level(begun, step, &sampling.period, self.watched())
+            };
+            Some((level, section(idx + 1, step)))
+        });
+        levels.collect()
     }
 
     /// The steps, where there are several, and how many are left out.
@@ -98,6 +145,27 @@ fn in_flight(step: &Step) -> Option<StepInFlight> {
         max: in_flight.max,
         mean: (in_flight.mean * 1e3).round() / 1e3,
     })
+}
+
+/// The load of a step in this period of it. `target` is the name of the watched target.
+fn level(start: Duration, step: &Step, period: &Period, target: &str) -> Level {
+    let n_clients = step.n_clients as f64;
+    let seconds = period.elapsed.as_secs_f64();
+    let used = period.watched.map(|watched| Usage {
+        name: target.to_owned(),
+        cores: (seconds > 0.0).then(|| watched.cpu.as_secs_f64() / seconds),
+        rss_bytes: Some(watched.rss_bytes as f64),
+    });
+    Level {
+        // Clients that lost their connections were not there to the end.
+        least: (n_clients - step.drops.total() as f64).max(0.0),
+        most: n_clients,
+        mean: n_clients,
+        start_seconds: start.as_secs_f64(),
+        seconds,
+        targets: used.into_iter().collect(),
+        ..Level::default()
+    }
 }
 
 fn section(number: usize, step: &Step) -> Section {

@@ -8,6 +8,7 @@ use plimsoll_load::watch::{
 };
 
 use super::*;
+use crate::by_load::Usage;
 
 /// An account of these seconds: cores that were busy, and resident bytes at the end. It began with `base` bytes.
 pub(crate) fn account(base: f64, seconds: &[(f64, f64)]) -> Account {
@@ -47,7 +48,7 @@ fn load<'a>(vus: &'a [u32], iterations: &'a [u64]) -> Load<'a> {
 }
 
 #[test]
-fn a_ramp_has_its_memory_and_cpu_per_user_and_per_iteration() {
+fn a_ramp_has_its_cpu_per_user_and_per_iteration() {
     // 2,000 bytes and 1 ms of CPU per second with each user, and memory that stays when they leave.
     let vus = [100, 200, 300, 400, 500, 600, 300, 0];
     let held = [100, 200, 300, 400, 500, 600, 600, 600];
@@ -66,7 +67,6 @@ fn a_ramp_has_its_memory_and_cpu_per_user_and_per_iteration() {
     assert_eq!(
         lines,
         [
-            "rss_bytes by vus: 2000.000000, 7",
             "cpu_cores by vus: 0.001000, 6",
             "cpu_cores by iterations_per_second: 0.000500, 7",
         ]
@@ -80,12 +80,44 @@ fn a_ramp_has_its_memory_and_cpu_per_user_and_per_iteration() {
         (target.cores_max, target.rss_max_bytes),
         (Some(0.6), Some(2_200_000))
     );
-    assert_eq!(
-        (target.rss_per_user_bytes, target.threads_max),
-        (Some(2_000), Some(3))
-    );
+    // Nothing was held.
+    assert_eq!((target.rss_per_user_bytes, target.threads_max), (None, Some(3)));
     assert_eq!(target.series[CPU_CORES][..3], [Some(0.1), Some(0.2), Some(0.3)]);
     assert_eq!((target.pss_max_bytes, target.open_files_max), (None, None));
+}
+
+#[test]
+fn memory_per_user_is_learned_once_from_loads_that_were_held() {
+    let level = |users: f64, rss_bytes| Level {
+        mean: users,
+        targets: vec![Usage {
+            name: "server".to_owned(),
+            rss_bytes: Some(rss_bytes),
+            ..Usage::default()
+        }],
+        ..Level::default()
+    };
+    let mut target = Target::new(&account(1e6, &[(0.5, 2e6); 9]), &load(&[1; 9], &[]));
+    let name = target.name.clone();
+    let mut held = [(100.0, 1e6), (200.0, 1.2e6), (300.0, 1.4e6)].map(|(users, bytes)| level(users, bytes));
+    for level in &mut held {
+        level.targets[0].name.clone_from(&name);
+    }
+    target.learn(&held);
+    assert_eq!(
+        (target.rss_per_user_bytes, target.no_rss_per_user.as_deref()),
+        (Some(2_000), None)
+    );
+    target.learn(&[]);
+    assert_eq!(target.rss_per_user_bytes, Some(2_000));
+    let mut other = Target::new(&account(1e6, &[(0.5, 2e6); 9]), &load(&[1; 9], &[]));
+    other.learn(&held[..2]);
+    assert_eq!(other.rss_per_user, None);
+    assert!(
+        other
+            .no_rss_per_user
+            .is_some_and(|why| why.ends_with("this run has 2"))
+    );
 }
 
 #[test]
@@ -93,7 +125,7 @@ fn a_steady_load_has_no_line_and_says_why() {
     let target = Target::new(&account(1e6, &[(0.5, 2e6); 20]), &load(&[100; 20], &[50; 20]));
     assert_eq!(target.fits, []);
     let said: Vec<_> = target.no_fits.iter().map(|no_fit| no_fit.of.as_str()).collect();
-    assert_eq!(said, [RSS_BYTES, CPU_CORES, CPU_CORES]);
+    assert_eq!(said, [CPU_CORES, CPU_CORES]);
 }
 
 #[test]

@@ -71,7 +71,7 @@ impl Hour {
                 n_complete: 1_000,
                 n_interrupted: 0,
             },
-            peak_vus: 500,
+            users: run::Users::steady(500, Duration::from_secs(1)),
             metrics: set,
             ..Stretch::empty(&self.total)
         }

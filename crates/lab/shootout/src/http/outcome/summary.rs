@@ -41,6 +41,8 @@ impl HttpOutcome {
             metrics: &chronicle.metrics,
             steps: Vec::new(),
             timeline: chronicle.timeline.clone(),
+            legs: chronicle.legs.clone(),
+            levels: Vec::new(),
             losses: None,
             in_flight: Vec::new(),
             targets: self.targets.clone(),

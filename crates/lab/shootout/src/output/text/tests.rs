@@ -51,11 +51,11 @@ fn an_echo_step() {
     check(
         &echo_step(),
         &expect![[r#"
-        clients:  1000    95per-rtt:  76ms    min-rtt:   0ms    median-rtt:  30ms    max-rtt: 1382ms
-            round trip p50 25.0 ms, p95 47.5 ms, p99 49.5 ms, max 50.0 ms
-            100 sent, 0 unanswered
-            in 0.50 s: generator 0.26 s CPU (52 %), target 0.31 s CPU (62 %), 35.0 MB
-    "#]],
+            clients:  1000    95per-rtt:  76ms    min-rtt:   0ms    median-rtt:  30ms    max-rtt: 1382ms
+                round trip p50 25.3 ms, p95 47.5 ms, p99 49.5 ms, max 50.0 ms
+                100 sent, 0 unanswered
+                in 0.50 s: generator 0.26 s CPU (52 %), target 0.31 s CPU (62 %), 35.0 MB
+        "#]],
     );
 }
 
@@ -64,10 +64,10 @@ fn a_connect_step() {
     check(
         &connect_step(),
         &expect![[r#"
-        clients:  1000    95per-rtt:  76ms    min-rtt:   0ms    median-rtt:  30ms    max-rtt: 1382ms
-            1000 ready in this step: p50 50.0 ms, p95 95.0 ms, p99 99.0 ms, max 100 ms; TCP p95 47.5 ms; upgrade p95 23.8 ms; welcome p95 950 µs; subscribe p95 23.8 ms
-            in 0.40 s: generator 0.21 s CPU (52 %), target 0.13 s CPU (32 %), 34.5 MB
-    "#]],
+            clients:  1000    95per-rtt:  76ms    min-rtt:   0ms    median-rtt:  30ms    max-rtt: 1382ms
+                1000 ready in this step: p50 50.1 ms, p95 95.0 ms, p99 99.0 ms, max 100 ms; TCP p95 47.5 ms; upgrade p95 23.8 ms; welcome p95 950 µs; subscribe p95 23.8 ms
+                in 0.40 s: generator 0.21 s CPU (52 %), target 0.13 s CPU (32 %), 34.5 MB
+        "#]],
     );
     check(
         &Step {
@@ -75,10 +75,10 @@ fn a_connect_step() {
             ..connect_step()
         },
         &expect![[r#"
-        clients:  1000    no samples
-            1000 ready in this step: p50 50.0 ms, p95 95.0 ms, p99 99.0 ms, max 100 ms; TCP p95 47.5 ms; upgrade p95 23.8 ms; welcome p95 950 µs; subscribe p95 23.8 ms
-            in 0.40 s: generator 0.21 s CPU (52 %), target 0.13 s CPU (32 %), 34.5 MB
-    "#]],
+            clients:  1000    no samples
+                1000 ready in this step: p50 50.1 ms, p95 95.0 ms, p99 99.0 ms, max 100 ms; TCP p95 47.5 ms; upgrade p95 23.8 ms; welcome p95 950 µs; subscribe p95 23.8 ms
+                in 0.40 s: generator 0.21 s CPU (52 %), target 0.13 s CPU (32 %), 34.5 MB
+        "#]],
     );
 }
 

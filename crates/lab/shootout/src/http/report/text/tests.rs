@@ -21,69 +21,69 @@ fn a_closed_model_reads_as_abs() {
         &examples::outcome(),
         EVERYTHING,
         &expect![[r#"
-        Plimsoll VERSION, HTTP benchmark
+            Plimsoll VERSION, HTTP benchmark
 
-        Server Software:        nginx
-        Server Hostname:        localhost
-        Server Port:            3000
-        SSL/TLS Protocol:       TLSv1.3,TLS_AES_256_GCM_SHA384
-        TLS Server Name:        localhost
+            Server Software:        nginx
+            Server Hostname:        localhost
+            Server Port:            3000
+            SSL/TLS Protocol:       TLSv1.3,TLS_AES_256_GCM_SHA384
+            TLS Server Name:        localhost
 
-        Document Path:          /a?b
-        Document Length:        5 bytes
+            Document Path:          /a?b
+            Document Length:        5 bytes
 
-        Concurrency Level:      2
-        Time taken for tests:   2.000 seconds
-        Complete requests:      10
-        Failed requests:        2
-           (Connect: 0, Receive: 0, Length: 2, Exceptions: 0)
-           Length: another length than the first response (2)
-        Non-2xx responses:      1
-        Keep-Alive requests:    10
-        Total transferred:      2048 bytes
-        HTML transferred:       53 bytes
-        Requests per second:    5.00 [#/sec] (mean)
-        Time per request:       400.000 [ms] (mean)
-        Time per request:       200.000 [ms] (mean, across all concurrent requests)
-        Transfer rate:          1.00 [Kbytes/sec] received
+            Concurrency Level:      2
+            Time taken for tests:   2.000 seconds
+            Complete requests:      10
+            Failed requests:        2
+               (Connect: 0, Receive: 0, Length: 2, Exceptions: 0)
+               Length: another length than the first response (2)
+            Non-2xx responses:      1
+            Keep-Alive requests:    10
+            Total transferred:      2048 bytes
+            HTML transferred:       53 bytes
+            Requests per second:    5.00 [#/sec] (mean)
+            Time per request:       400.000 [ms] (mean)
+            Time per request:       200.000 [ms] (mean, across all concurrent requests)
+            Transfer rate:          1.00 [Kbytes/sec] received
 
-        Connection Times (ms)
-                      min  mean[+/-sd] median   max
-        Connect:        0    1   1.5      0       4
-        Processing:    10   22  24.2     14      90
-        Waiting:        9   20  21.3     13      80
-        Total:         12   22  23.9     15      90
+            Connection Times (ms)
+                          min  mean[+/-sd] median   max
+            Connect:        0    1   1.5      0       4
+            Processing:    10   22  24.2     15      90
+            Waiting:        9   20  21.3     14      80
+            Total:         12   22  23.9     15      90
 
-        Percentage of the requests served within a certain time (ms)
-          50%     15
-          66%     16
-          75%     17
-          80%     17
-          90%     18
-          95%     90
-          98%     90
-          99%     90
-         100%     90 (longest request)
+            Percentage of the requests served within a certain time (ms)
+              50%     15
+              66%     16
+              75%     17
+              80%     17
+              90%     25
+              95%     58
+              98%     77
+              99%     84
+             100%     90 (longest request)
 
-        Latency percentiles (ms), from the start of a request
-          p50         15.007
-          p75         17.007
-          p90         18.015
-          p95         90.000
-          p99         90.000
-          p99.5       90.000
-          p99.9       90.000
-          p99.95      90.000
-          p99.99      90.000
-          max         90.000
+            Latency percentiles (ms), from the start of a request
+              p50         15.007
+              p75         16.757
+              p90         25.213
+              p95         57.607
+              p99         83.521
+              p99.5       86.761
+              p99.9       89.352
+              p99.95      89.676
+              p99.99      89.935
+              max         90.000
 
-        Latency histogram (ms)
-          10 to 20                   9 ########################################
-          20 to 50                   0
-          50 to 100                  1 ####
+            Latency histogram (ms)
+              10 to 20                   9 ########################################
+              20 to 50                   0
+              50 to 100                  1 ####
 
-        In 2.00 s: generator 0.02 s CPU (1 %)
-    "#]],
+            In 2.00 s: generator 0.02 s CPU (1 %)
+        "#]],
     );
 }
 
@@ -93,78 +93,78 @@ fn an_open_model_says_whether_its_rate_was_kept() {
         &examples::open_model(),
         EVERYTHING,
         &expect![[r#"
-        Plimsoll VERSION, HTTP benchmark
+            Plimsoll VERSION, HTTP benchmark
 
-        Server Software:        nginx
-        Server Hostname:        localhost
-        Server Port:            3000
-        SSL/TLS Protocol:       TLSv1.3,TLS_AES_256_GCM_SHA384
-        TLS Server Name:        localhost
+            Server Software:        nginx
+            Server Hostname:        localhost
+            Server Port:            3000
+            SSL/TLS Protocol:       TLSv1.3,TLS_AES_256_GCM_SHA384
+            TLS Server Name:        localhost
 
-        Document Path:          /a?b
-        Document Length:        5 bytes
+            Document Path:          /a?b
+            Document Length:        5 bytes
 
-        Concurrency Level:      2
-        Rate asked for:         500/s
-        Time taken for tests:   2.000 seconds
-        Complete requests:      10
-        Failed requests:        2
-           (Connect: 0, Receive: 0, Length: 2, Exceptions: 0)
-           Length: another length than the first response (2)
-        Unsent requests:        990
-        Non-2xx responses:      1
-        Keep-Alive requests:    10
-        Total transferred:      2048 bytes
-        Total body sent:        800
-        HTML transferred:       53 bytes
-        Requests per second:    5.00 [#/sec] (mean)
-        Time per request:       22.300 [ms] (mean)
-        Time per request:       200.000 [ms] (mean, across all concurrent requests)
-        Transfer rate:          1.00 [Kbytes/sec] received
-                                0.39 kb/s sent
-                                1.39 kb/s total
+            Concurrency Level:      2
+            Rate asked for:         500/s
+            Time taken for tests:   2.000 seconds
+            Complete requests:      10
+            Failed requests:        2
+               (Connect: 0, Receive: 0, Length: 2, Exceptions: 0)
+               Length: another length than the first response (2)
+            Unsent requests:        990
+            Non-2xx responses:      1
+            Keep-Alive requests:    10
+            Total transferred:      2048 bytes
+            Total body sent:        800
+            HTML transferred:       53 bytes
+            Requests per second:    5.00 [#/sec] (mean)
+            Time per request:       22.300 [ms] (mean)
+            Time per request:       200.000 [ms] (mean, across all concurrent requests)
+            Transfer rate:          1.00 [Kbytes/sec] received
+                                    0.39 kb/s sent
+                                    1.39 kb/s total
 
-        Connection Times (ms)
-                      min  mean[+/-sd] median   max
-        Queueing:       0    6  19.0      0      60
-        Connect:        0    1   1.5      0       4
-        Processing:    10   22  24.2     14      90
-        Waiting:        9   20  21.3     13      80
-        Total:         12   22  23.9     15      90
+            Connection Times (ms)
+                          min  mean[+/-sd] median   max
+            Queueing:       0    6  19.0      0      60
+            Connect:        0    1   1.5      0       4
+            Processing:    10   22  24.2     15      90
+            Waiting:        9   20  21.3     14      80
+            Total:         12   22  23.9     15      90
 
-        Percentage of the requests served within a certain time (ms)
-          50%     15
-          66%     16
-          75%     17
-          80%     17
-          90%     18
-          95%     90
-          98%     90
-          99%     90
-         100%     90 (longest request)
+            Percentage of the requests served within a certain time (ms)
+              50%     15
+              66%     16
+              75%     17
+              80%     17
+              90%     25
+              95%     58
+              98%     77
+              99%     84
+             100%     90 (longest request)
 
-        Latency percentiles (ms), from when a request was due
-          p50         15.007
-          p75         17.007
-          p90         18.015
-          p95         90.000
-          p99         90.000
-          p99.5       90.000
-          p99.9       90.000
-          p99.95      90.000
-          p99.99      90.000
-          max         90.000
+            Latency percentiles (ms), from when a request was due
+              p50         15.007
+              p75         16.757
+              p90         25.213
+              p95         57.607
+              p99         83.521
+              p99.5       86.761
+              p99.9       89.352
+              p99.95      89.676
+              p99.99      89.935
+              max         90.000
 
-        Latency histogram (ms)
-          10 to 20                   9 ########################################
-          20 to 50                   0
-          50 to 100                  1 ####
+            Latency histogram (ms)
+              10 to 20                   9 ########################################
+              20 to 50                   0
+              50 to 100                  1 ####
 
-        In 2.00 s: generator 0.02 s CPU (1 %)
-        GENERATOR WAS THE BOTTLENECK: a worker was busy
-        Threshold latency:p(99)<50: FAILED, the value is 83.52
-        Note: the rate was not reached: 990 requests were never sent because all 2 places were taken until the end; the server is slower than the rate, or -c is too low for it
-    "#]],
+            In 2.00 s: generator 0.02 s CPU (1 %)
+            GENERATOR WAS THE BOTTLENECK: a worker was busy
+            Threshold latency:p(99)<50: FAILED, the value is 83.52
+            Note: the rate was not reached: 990 requests were never sent because all 2 places were taken until the end; the server is slower than the rate, or -c is too low for it
+        "#]],
     );
 }
 
