@@ -3,7 +3,7 @@
 import { table } from "../dom.ts";
 import { format } from "../format.ts";
 import { thresholdValue } from "../metrics.ts";
-import type { RunData } from "../summary.ts";
+import type { RunData, Threshold } from "../summary.ts";
 import { mark, type Section, section } from "./section.ts";
 
 export function thresholds({ summary }: RunData): Section | null {
@@ -14,18 +14,12 @@ export function thresholds({ summary }: RunData): Section | null {
         const [number, unit] = thresholdValue(value ?? Number.NaN, summary.metrics[key], aggregation);
         return [
             `${metric}: ${expression}`,
-            value === null ? (summary.metrics[key] ? "no samples" : "–") : format(number, unit),
-            mark(passed),
+            value === null ? "no data" : format(number, unit),
+            value === null && passed ? "–" : mark(passed),
             aborted ? "ended the run" : "",
         ];
     });
-    const nFailed = sorted.filter((threshold) => !threshold.passed).length;
-    const caption =
-        rows.length === 1
-            ? `The threshold ${nFailed === 0 ? "passed" : "failed"}`
-            : nFailed === 0
-              ? `All ${rows.length} thresholds passed`
-              : `${nFailed} of ${rows.length} thresholds failed`;
+    const caption = counted(sorted);
     const hasEnded = sorted.some((threshold) => threshold.aborted);
     const columns = [
         { label: "condition" },
@@ -38,4 +32,15 @@ export function thresholds({ summary }: RunData): Section | null {
         "Thresholds",
         table(caption, columns, hasEnded ? rows : rows.map((row) => row.slice(0, 3))),
     );
+}
+
+/** How many held, failed, or had nothing to judge by. */
+function counted(thresholds: Threshold[]): string {
+    const nFailed = thresholds.filter(({ passed }) => !passed).length;
+    const nEmpty = thresholds.filter(({ passed, value }) => passed && value === null).length;
+    const all = thresholds.length;
+    const empty = nEmpty > 0 ? `, ${nEmpty} without data` : "";
+    if (all === 1) return nEmpty > 0 ? "The threshold has no data" : `The threshold ${nFailed === 0 ? "passed" : "failed"}`;
+    if (nFailed > 0) return `${nFailed} of ${all} thresholds failed${empty}`;
+    return nEmpty > 0 ? `${all - nEmpty} of ${all} thresholds passed${empty}` : `All ${all} thresholds passed`;
 }

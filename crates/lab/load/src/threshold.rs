@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use crate::metrics::{MetricId, MetricSet, Registry, Value};
+use crate::metrics::{Kind, MetricId, MetricSet, Registry, Value};
 
 mod aggregation;
 mod error;
@@ -120,14 +120,15 @@ impl Thresholds {
         self.watched.iter().any(|watched| watched.aborted)
     }
 
-    /// Evaluates all rules at the end. Without samples a counter and a trend are 0, and a rate holds.
+    /// Evaluates all rules at the end, by k6's rules. A counter without samples is 0; a trend has no value then and is
+    /// compared as 0; a rate without samples holds.
     pub fn conclude(&mut self, metrics: &MetricSet, duration: Duration) {
         for watched in &mut self.watched {
             watched.judge(metrics.value(watched.metric), duration);
             if watched.value.is_none() {
-                let is_rate =
-                    metrics.registry().definition(watched.metric).kind == crate::metrics::Kind::Rate;
-                watched.passed = is_rate || watched.rule.expression.holds(0.0);
+                let kind = metrics.registry().definition(watched.metric).kind;
+                watched.value = (kind == Kind::Counter).then_some(0.0);
+                watched.passed = kind == Kind::Rate || watched.rule.expression.holds(0.0);
             }
         }
     }

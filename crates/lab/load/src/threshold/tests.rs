@@ -191,7 +191,7 @@ fn without_samples_a_rate_holds_and_a_counter_is_zero() {
         |_, _| (),
     );
     let verdicts: Vec<_> = found.iter().map(|(_, value, passed)| (*value, *passed)).collect();
-    assert_eq!(verdicts, [(None, true), (None, true), (None, false)]);
+    assert_eq!(verdicts, [(None, true), (None, true), (Some(0.0), false)]);
 }
 
 #[test]

@@ -52,9 +52,9 @@ impl<'a> Entry<'a> {
         Some(selector.strip_suffix('}').unwrap_or(selector))
     }
 
-    /// Whether all its thresholds hold. `None` without thresholds.
+    /// Whether all its thresholds hold. `None` without thresholds, and without samples.
     pub(crate) fn passed(&self) -> Option<bool> {
-        let passed = self.thresholds.iter().map(|threshold| threshold.passed);
+        let passed = self.thresholds.iter().filter_map(|threshold| threshold.holds());
         passed.reduce(|one, other| one && other)
     }
 

@@ -61,7 +61,7 @@ impl Row {
                 |selector| format!("{{ {} }}", selector.trim()),
             ),
             is_part: selector.is_some(),
-            is_trend: matches!(entry.metric.values, Values::Trend(_)),
+            is_trend: matches!(entry.metric.values, Values::Trend(found) if found.count > 0),
             cells: cells(entry.metric, form, unit),
         }
     }
@@ -141,8 +141,10 @@ impl Columns {
     }
 }
 
-/// The widest cell of each column.
+/// The widest cell of each column. A line with one cell has no column to keep, unless all lines are like that.
 fn widths(rows: &[&Row]) -> Vec<usize> {
+    let several: Vec<&Row> = rows.iter().copied().filter(|row| row.cells.len() > 1).collect();
+    let rows = if several.is_empty() { rows } else { &several };
     let n_columns = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
     let widest = |column| {
         let cells = rows.iter().filter_map(|row| row.cells.get(column));
@@ -154,6 +156,10 @@ fn widths(rows: &[&Row]) -> Vec<usize> {
 fn cells(metric: &Metric, form: RateForm, unit: Option<TimeUnit>) -> Vec<Cell> {
     let figure = |value| quantity::figure(metric.contains, value, unit);
     match metric.values {
+        Values::Trend(found) if found.count == 0 => vec![Cell::new("", "no data".to_owned())],
+        Values::Rate {
+            passes: 0, fails: 0, ..
+        } => vec![Cell::new("", "no data".to_owned())],
         Values::Trend(_) => {
             let figures = metric.figures.iter();
             figures

@@ -147,7 +147,7 @@ fn crossed_line(threshold: &Threshold) -> String {
     } = threshold;
     match threshold.value {
         Some(value) => format!("{metric}: {expression}, found {}", quantity::number(value)),
-        None => format!("{metric}: {expression}, found no samples"),
+        None => format!("{metric}: {expression}, no data"),
     }
 }
 

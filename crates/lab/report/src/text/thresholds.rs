@@ -43,21 +43,21 @@ fn block(name: &str, entry: &Entry<'_>, indent: usize, unit: Option<TimeUnit>, s
         let Threshold {
             expression,
             aggregation,
-            passed,
             ..
         } = threshold;
-        let mark = if *passed {
-            style.good("✓")
-        } else {
-            style.bad("✗")
+        let mark = match threshold.holds() {
+            Some(true) => style.good("✓"),
+            Some(false) => style.bad("✗"),
+            None => "–".to_owned(),
         };
-        // Without samples there is no value, which k6 shows as zero.
-        let value = threshold.value.unwrap_or(0.0);
-        let found = columns::compared(aggregation, entry.metric, value, unit);
-        format!(
-            "{indent}{mark} '{expression}' {aggregation}={}\n",
-            style.value(&found)
-        )
+        let found = threshold.value.map_or_else(
+            || "no data".to_owned(),
+            |value| {
+                let found = columns::compared(aggregation, entry.metric, value, unit);
+                format!("{aggregation}={}", style.value(&found))
+            },
+        );
+        format!("{indent}{mark} '{expression}' {found}\n")
     });
     format!("{indent}{name}\n{}", lines.collect::<String>())
 }

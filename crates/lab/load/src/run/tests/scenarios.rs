@@ -104,7 +104,7 @@ async fn samples_carry_the_tags_of_their_scenario() {
         findings,
         [
             ("iterations{run:x}", Some(12.0), true),
-            ("iterations{scenario:a,team:bs}", None, false),
+            ("iterations{scenario:a,team:bs}", Some(0.0), false),
             ("iterations{scenario:a}", Some(4.0), false),
             ("iterations{team:bs}", Some(8.0), true),
         ]

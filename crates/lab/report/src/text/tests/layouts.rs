@@ -59,10 +59,10 @@ fn compact_has_thresholds_checks_and_the_metrics_that_matter() {
                 ✗ 'count>0' count=0
 
                 never_timed
-                ✓ 'p(95)<1' p(95)=0s
+                – 'p(95)<1' no data
 
                 ok_rate{kind:none}
-                ✓ 'rate>0.5' rate=0.00%
+                – 'rate>0.5' no data
 
                 plain
                 ✓ 'med>0' med=7.813
@@ -83,9 +83,9 @@ fn compact_has_thresholds_checks_and_the_metrics_that_matter() {
                 acks_rcvd............: 6      0.6/s
                 level................: 5      min=0      max=5
                 never................: 0      0/s
-                never_timed..........: avg=0s     min=0s    med=0s     max=0s     p(90)=0s     p(95)=0s
+                never_timed..........: no data
                 ok_rate..............: 33.33% 2 out of 6
-                  { kind:none }......: 0.00%  0 out of 0
+                  { kind:none }......: no data
                 plain................: avg=7.8125 min=0     med=7.813  max=15.625 p(90)=14.064 p(95)=14.8445
                 rtt..................: avg=875µs  min=250µs med=875µs  max=1.5ms  p(90)=1.37ms p(95)=1.43ms
 
@@ -143,9 +143,9 @@ fn full_has_all_metrics_and_the_parts_of_the_run() {
                 acks_rcvd............: 6      0.6/s
                 level................: 5      min=0      max=5
                 never................: 0      0/s
-                never_timed..........: avg=0s     min=0s    med=0s     max=0s     p(90)=0s     p(95)=0s
+                never_timed..........: no data
                 ok_rate..............: 33.33% 2 out of 6
-                  { kind:none }......: 0.00%  0 out of 0
+                  { kind:none }......: no data
                 plain................: avg=7.8125 min=0     med=7.813  max=15.625 p(90)=14.064 p(95)=14.8445
                 rtt..................: avg=875µs  min=250µs med=875µs  max=1.5ms  p(90)=1.37ms p(95)=1.43ms
 
@@ -301,9 +301,9 @@ fn legacy_has_the_tree_of_groups_and_all_metrics() {
               iterations...........: 6      0.6/s
               level................: 5      min=0   max=5
             ✗ never................: 0      0/s
-            ✓ never_timed..........: avg=0s     min=0s    med=0s     max=0s     p(90)=0s     p(95)=0s
+              never_timed..........: no data
               ok_rate..............: 33.33% ✓ 2     ✗ 4
-              ✓ { kind:none }......: 0.00%  ✓ 0     ✗ 0
+                { kind:none }......: no data
             ✓ plain................: avg=7.8125 min=0     med=7.813  max=15.625 p(90)=14.064 p(95)=14.8445
               rtt..................: avg=875µs  min=250µs med=875µs  max=1.5ms  p(90)=1.37ms p(95)=1.43ms
               vus..................: 2      min=2   max=2

@@ -25,7 +25,10 @@ fn trend(name: &'static str, figures: [f64; 6]) -> Named {
     });
     let metric = Metric {
         contains: Contains::Time,
-        values: Values::Trend(crate::Distribution::default()),
+        values: Values::Trend(crate::Distribution {
+            count: 1,
+            ..crate::Distribution::default()
+        }),
         figures: figures.collect(),
         histogram: None,
     };
@@ -61,7 +64,7 @@ fn threshold(metric: &str, expression: &str, passed: bool) -> Threshold {
         key: metric.to_owned(),
         expression: expression.to_owned(),
         aggregation: "rate".to_owned(),
-        value: None,
+        value: Some(1.0),
         passed,
         aborted: false,
     }
