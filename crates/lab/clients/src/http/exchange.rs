@@ -93,11 +93,6 @@ pub struct Response {
 }
 
 impl Timings {
-    /// The timings of an exchange that could not even begin: all phases are zero.
-    pub fn none(at: Instant) -> Self {
-        Marks::start_at(at).timings(at)
-    }
-
     /// Sending, waiting and receiving.
     pub fn duration(&self) -> Duration {
         self.sending + self.waiting + self.receiving

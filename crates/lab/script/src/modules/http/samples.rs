@@ -1,6 +1,6 @@
 //! The samples of an exchange.
 
-use std::{borrow::Cow, time::Instant};
+use std::borrow::Cow;
 
 use plimsoll_clients::{
     http::{Exchange, Method, Protocol, Timings},
@@ -41,7 +41,7 @@ impl Samples {
             }
         });
         let recorder = self.recorder(program, base, call, exchange, expected);
-        write(&recorder, &program.metrics().http, &exchange.timings, expected);
+        write(&recorder, &program.metrics().http, timings(exchange), expected);
         if expected == Some(false) {
             let (what, advice) = match &exchange.outcome {
                 Ok(response) => (format!("answered {}", response.status), None),
@@ -52,7 +52,7 @@ impl Samples {
         }
     }
 
-    /// Records a call that could not be made: it took no time.
+    /// Records a call that could not be made: it has no times.
     pub(super) fn record_unusable(program: &Program, base: &Recorder, unusable: &Unusable) {
         let Unusable { call, problem } = unusable;
         if !problem.is_recorded() {
@@ -64,12 +64,7 @@ impl Samples {
         let expected = call.expected.as_ref().map(|expected| expected.contains(0));
         system.extend(expected.map(expectation_tag));
         let recorder = tagged(program, base, call, system);
-        write(
-            &recorder,
-            &program.metrics().http,
-            &Timings::none(Instant::now()),
-            expected,
-        );
+        write(&recorder, &program.metrics().http, None, expected);
         if expected == Some(false) {
             let what = format!("failed: {}", problem.text);
             note_fault(base, call.request.method.as_str(), url, &what, None);
@@ -188,15 +183,24 @@ fn note_fault(recorder: &Recorder, method: &str, url: &str, what: &str, advice: 
     recorder.fault(&cause, &format!("{method} {url} {what}"));
 }
 
-fn write(recorder: &Recorder, metrics: &Http, timings: &Timings, expected: Option<bool>) {
+/// The times of an exchange. `None` if it never had a connection, for example because the target refused it: a time of
+/// zero would make the target look faster than it is. k6 counts such a request with zeros.
+fn timings(exchange: &Exchange) -> Option<&Timings> {
+    let timings = &exchange.timings;
+    (exchange.outcome.is_ok() || !timings.duration().is_zero()).then_some(timings)
+}
+
+fn write(recorder: &Recorder, metrics: &Http, timings: Option<&Timings>, expected: Option<bool>) {
     recorder.count(metrics.reqs, 1);
-    recorder.record(metrics.duration, timings.duration());
-    recorder.record(metrics.blocked, timings.blocked);
-    recorder.record(metrics.connecting, timings.connecting);
-    recorder.record(metrics.tls_handshaking, timings.tls_handshaking);
-    recorder.record(metrics.sending, timings.sending);
-    recorder.record(metrics.waiting, timings.waiting);
-    recorder.record(metrics.receiving, timings.receiving);
+    if let Some(timings) = timings {
+        recorder.record(metrics.duration, timings.duration());
+        recorder.record(metrics.blocked, timings.blocked);
+        recorder.record(metrics.connecting, timings.connecting);
+        recorder.record(metrics.tls_handshaking, timings.tls_handshaking);
+        recorder.record(metrics.sending, timings.sending);
+        recorder.record(metrics.waiting, timings.waiting);
+        recorder.record(metrics.receiving, timings.receiving);
+    }
     if let Some(expected) = expected {
         recorder.rate(metrics.failed, !expected);
     }
