@@ -20,13 +20,13 @@ pub(crate) fn course(summary: &Summary, highlights: &Highlights) -> String {
     let users = counted(highlights.users, "user");
     let Some(by_load) = &summary.by_load else {
         let whole = whole_run(summary, highlights);
-        return sentence(format!("up to {users} in {seconds}"), &[], &whole);
+        return sentence(&format!("up to {users} in {seconds}"), &[], &whole);
     };
     if let Some(level) = highlights.level.as_ref().filter(|_| highlights.is_held) {
         let load = load(by_load, level);
         let time = readable::seconds(rounded(level.seconds));
         return sentence(
-            format!("held {load} for {time}"),
+            &format!("held {load} for {time}"),
             &figures(summary, by_load, level),
             &losses_of_all(summary, level),
         );
@@ -43,10 +43,10 @@ pub(crate) fn course(summary: &Summary, highlights: &Highlights) -> String {
             let time = readable::seconds(rounded(band.seconds));
             let within = format!("{reached}: with {} ({time})", range(by_load, band));
             let figures = figures(summary, by_load, band).join(", ");
-            sentence(format!("{within} {figures}"), &[], &losses_of_all(summary, band))
+            sentence(&format!("{within} {figures}"), &[], &losses_of_all(summary, band))
         }
         None => sentence(
-            format!("{reached} in {seconds}"),
+            &format!("{reached} in {seconds}"),
             &[],
             &whole_run(summary, highlights),
         ),
@@ -62,7 +62,7 @@ pub(crate) fn capitalized(sentence: &str) -> String {
 }
 
 /// What was done, the figures of that time, and those of the whole run.
-fn sentence(done: String, figures: &[String], whole: &[String]) -> String {
+fn sentence(done: &str, figures: &[String], whole: &[String]) -> String {
     let of_time = if figures.is_empty() {
         String::new()
     } else {

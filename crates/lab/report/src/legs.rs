@@ -61,8 +61,8 @@ pub(crate) struct Leg {
     pub(crate) start: Duration,
     /// The end.
     pub(crate) end: Duration,
-    /// The lowest and the highest load of all seconds, each with the most users of that second.
-    pub(crate) peaks: (f64, f64),
+    /// The lowest and the highest load. Of a steady second, both are its most users.
+    pub(crate) range: (f64, f64),
     /// The loads of the first and of the last second.
     pub(crate) ends: (f64, f64),
     /// The load on average.
@@ -166,8 +166,8 @@ impl Leg {
         let (low, mean, high) = match offered {
             Some(offered) => offered.during(stretch.start, stretch.end),
             None => {
-                let peak = f64::from(stretch.users.peak);
-                (peak, stretch.users.mean(), peak)
+                let users = stretch.users;
+                (f64::from(users.least), users.mean(), f64::from(users.peak))
             }
         };
         let least = if offered.is_some() { low } else { mean };
@@ -176,13 +176,16 @@ impl Leg {
         } else {
             STEADY
         };
+        let is_steady = least >= steady * high;
+        // What was there for a moment is not the load of a second that was steady.
+        let low = if is_steady { high } else { low };
         Self {
             start: stretch.start,
             end: stretch.end,
-            peaks: (low, high),
+            range: (low, high),
             ends: (high, high),
             mean,
-            is_steady: least >= steady * high,
+            is_steady,
             events: Events::of(stretch),
             trends: trends(&stretch.metrics),
         }
@@ -200,7 +203,7 @@ impl Leg {
 
     fn is_as_loaded_as(&self, next: &Self) -> bool {
         self.is_steady && next.is_steady && {
-            let (low, high) = range(self.peaks, next.peaks);
+            let (low, high) = joined(self.range, next.range);
             low >= STEADY * high
         }
     }
@@ -212,7 +215,7 @@ impl Leg {
         if ours + theirs > 0.0 {
             self.mean = (self.mean * ours + next.mean * theirs) / (ours + theirs);
         }
-        self.peaks = range(self.peaks, next.peaks);
+        self.range = joined(self.range, next.range);
         self.end = next.end;
         self.ends.1 = next.ends.1;
         self.take_samples(next);
@@ -279,7 +282,7 @@ fn trends(set: &MetricSet) -> BTreeMap<Box<str>, Samples> {
         .collect()
 }
 
-fn range(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
+fn joined(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
     (one.0.min(other.0), one.1.max(other.1))
 }
 

@@ -20,6 +20,8 @@ pub struct Presence {
 pub struct Users {
     /// The most users active at the same moment.
     pub peak: u32,
+    /// The fewest users active at the same moment.
+    pub least: u32,
     /// The time of all users together, in microseconds: two users for a second are two million.
     user_us: u64,
     /// The length of the time, in microseconds.
@@ -32,6 +34,11 @@ impl Presence {
         self.pass(now);
         self.n = n;
         self.users.peak = self.users.peak.max(n);
+        // Without any time there were no others.
+        self.users.least = match self.users.us {
+            0 => n,
+            _ => self.users.least.min(n),
+        };
     }
 
     /// A user becomes active.
@@ -49,6 +56,7 @@ impl Presence {
         self.pass(now);
         let next = Users {
             peak: self.n,
+            least: self.n,
             ..Users::default()
         };
         std::mem::replace(&mut self.users, next)
@@ -107,6 +115,7 @@ impl Users {
     pub fn and(self, next: Self) -> Self {
         Self {
             peak: self.peak.max(next.peak),
+            least: self.least.min(next.least),
             user_us: self.user_us.saturating_add(next.user_us),
             us: self.us.saturating_add(next.us),
         }
@@ -128,7 +137,7 @@ mod tests {
         presence.leave(MS(500));
         presence.leave(MS(500));
         let first = presence.take(MS(1_000));
-        assert_eq!((first.peak, first.mean()), (4, 3.0));
+        assert_eq!((first.least, first.peak, first.mean()), (2, 4, 3.0));
         let second = presence.take(MS(2_000));
         assert_eq!((second.peak, second.mean()), (2, 2.0));
         let both = first.and(second);
@@ -143,7 +152,7 @@ mod tests {
             presence.enter(MS(at * 5));
         }
         let users = presence.take(MS(1_000));
-        assert_eq!((users.peak, users.mean()), (200, 100.5));
+        assert_eq!((users.least, users.peak, users.mean()), (1, 200, 100.5));
     }
 
     #[test]

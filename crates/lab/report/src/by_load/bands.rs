@@ -16,7 +16,7 @@ const LEAST_SPREAD: f64 = 0.1;
 pub(super) fn cut(legs: &Legs) -> Vec<Portion<'_>> {
     let loaded: Vec<&Leg> = legs
         .iter()
-        .filter(|leg| leg.peaks.1 > 0.0 && leg.mean > 0.0)
+        .filter(|leg| leg.range.1 > 0.0 && leg.mean > 0.0)
         .collect();
     let lowest = loaded.iter().map(|leg| leg.mean).fold(f64::INFINITY, f64::min);
     let highest = loaded.iter().map(|leg| leg.mean).fold(0.0, f64::max);

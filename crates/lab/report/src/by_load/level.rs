@@ -8,7 +8,7 @@ use crate::{Distribution, summary::Losses};
 /// The part of a run at one load, or at loads in a range.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Level {
-    /// The lowest load.
+    /// The lowest load; of a plateau, the lowest peak of a second.
     pub least: f64,
     /// The highest load.
     pub most: f64,

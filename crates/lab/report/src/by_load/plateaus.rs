@@ -27,14 +27,14 @@ pub(super) fn find(legs: &Legs, seconds: f64) -> Vec<Portion<'_>> {
     let least = least.min(MOST_OF_IT * seconds);
     let held = legs
         .iter()
-        .filter(|leg| leg.peaks.1 > 0.0 && leg.is_steady && !drifts(leg) && leg.seconds() >= least);
+        .filter(|leg| leg.range.1 > 0.0 && leg.is_steady && !drifts(leg) && leg.seconds() >= least);
     held.map(|leg| Portion(vec![leg])).collect()
 }
 
 /// Whether the load moved through the tolerance, as a slow ramp does. One user more or less is no drift.
 fn drifts(leg: &Leg) -> bool {
     let (first, last) = leg.ends;
-    (last - first).abs() > f64::max(1.0, MOST_DRIFT * leg.peaks.1)
+    (last - first).abs() > f64::max(1.0, MOST_DRIFT * leg.range.1)
 }
 
 /// Whether these plateaus show a run at rising loads better than bands do: they have three loads, or two loads and are

@@ -26,8 +26,8 @@ impl Portion<'_> {
         let sum = legs.iter().map(|leg| leg.events);
         let events = sum.fold(Events::default(), Events::plus);
         Level {
-            least: legs.iter().map(|leg| leg.peaks.0).fold(f64::INFINITY, f64::min),
-            most: legs.iter().map(|leg| leg.peaks.1).fold(0.0, f64::max),
+            least: legs.iter().map(|leg| leg.range.0).fold(f64::INFINITY, f64::min),
+            most: legs.iter().map(|leg| leg.range.1).fold(0.0, f64::max),
             mean: if seconds > 0.0 { area / seconds } else { 0.0 },
             start_seconds: legs.first().map_or(0.0, |leg| leg.start.as_secs_f64()),
             seconds,

@@ -134,7 +134,7 @@ fn a_ramp_has_bands_that_add_up_to_the_run() {
     assert_eq!(by_load.curve.iter().map(count).sum::<u64>(), samples.len() as u64);
     assert_eq!(by_load.curve.iter().map(|level| level.seconds).sum::<f64>(), 40.0);
     let band = by_load.highest_band().unwrap();
-    assert_eq!((band.least, band.most, band.seconds), (180.0, 200.0, 5.0));
+    assert_eq!((band.least, band.most, band.seconds), (175.0, 200.0, 5.0));
     let mut histogram = Histogram::new();
     for (second, us) in samples {
         if second >= 35.0 {

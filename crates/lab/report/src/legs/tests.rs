@@ -60,8 +60,8 @@ impl Run {
                 "{}–{} s: {} to {}, {n}{steady}",
                 leg.start.as_secs_f64(),
                 leg.end.as_secs_f64(),
-                leg.peaks.0,
-                leg.peaks.1
+                leg.range.0,
+                leg.range.1
             )
         });
         legs.collect()
@@ -98,8 +98,8 @@ fn a_load_that_is_held_is_one_leg_and_a_ramp_is_one_per_second() {
     assert_eq!(
         run.shown(),
         [
-            "0–1 s: 100 to 100, 1, unsteady",
-            "1–2 s: 200 to 200, 2, unsteady",
+            "0–1 s: 1 to 100, 1, unsteady",
+            "1–2 s: 101 to 200, 2, unsteady",
             "2–13 s: 199 to 200, 31",
             // With the samples of the last moments, in which the last iterations ended.
             "13–14 s: 197 to 197, 2",
@@ -170,11 +170,11 @@ fn a_plateau_survives_when_legs_are_merged() {
     let held: Vec<_> = run.legs.iter().filter(|leg| leg.seconds() >= 100.0).collect();
     assert_eq!(held.len(), 1);
     // The last seconds of the rise are within 1 %.
-    let (least, most) = held[0].peaks;
+    let (least, most) = held[0].range;
     assert!(
         held[0].is_steady && least >= 3_960.0 && most == 4_000.0,
         "{:?}",
-        held[0].peaks
+        held[0].range
     );
 }
 
