@@ -140,7 +140,7 @@ fn all_is_shown_on_a_usual_terminal() {
         &Scene::default(),
         &expect![[r#"
             |chat.js  running  10s of 20s ████████████░░░░░░░░░░░░  1000 iterations, 100.0/s, 2 interrupted
-            |users 90 of 100 active  planned ────────  rtt p50 25ms  p95 47.51ms  p99 49.5ms ────────────────────
+            |users 90 of 100 active  planned ────────  rtt p50 25.25ms  p95 47.54ms  p99 49.5ms ─────────────────
             |100│             ⢀⣠⢀⣀⡠⠄⠉⠉⠉⠉⠉⠉⠉⠉⠳⣄         49.5ms│                                      ⢀⣀⣀⣀⠤⠤⠔⠒⠒⠒⠊⠉⠉
             |   │        ⣀⡠⢀⣀⠤⠔⠊⠁             ⠑⢤⡀            │                           ⣀⣀⡠⠤⠤⠒⠒⠊⠉⠉⠉⠁⠁        ⢀⣀⣀
             |   │   ⣀⡤⣀⣀⠤⠒⠉⠁                    ⠙⠢⣀          │            ⣀⣀⡠⠤⠤⠤⠔⠒⠒⠒⠒⠊⠉⠉⠉⣀⡠⠤⠤⠤⠤⠤⠤⠤⠤⠤⠔⠒⠒⠒⠒⠊⠉⠉⠉⠉⠁
@@ -148,7 +148,7 @@ fn all_is_shown_on_a_usual_terminal() {
             |   └────────────────────────────────────        └───────────────────────────────────────────────────
             |   0                                 20s       0s                                                10s
             |                              p50      p95      p99 last second       p50      p95      p99      max
-            |rtt                          25ms  47.51ms   49.5ms ▁▂▃▄▄▅▆▇██     10.6ms  37.37ms  45.02ms     50ms
+            |rtt                       25.25ms  47.54ms   49.5ms ▁▂▃▄▄▅▆▇██    10.63ms  37.38ms  45.02ms     50ms
             |page_size                  3.4 kB   3.4 kB   3.4 kB ██████████     3.4 kB   3.4 kB   3.4 kB   3.4 kB
             |                         now               whole run   generator  1.85 of 2 cores  up to 31ms late
             |iterations           100.0/s ██████████         1000              312 of 65536 open files
@@ -171,24 +171,24 @@ fn a_large_terminal_shows_more() {
         &Scene::default(),
         &expect![[r#"
             |chat.js  running  18s of 20s █████████████████████░░░  1800 iterations, 100.0/s, 2 interrupted
-            |users 162 of 100 active  planned ───────────────────────────  rtt p50 45.02ms  p95 85.5ms  p99 89.15ms ───────────────────────────────────────────────
+            |users 162 of 100 active  planned ───────────────────────────  rtt p50 45.47ms  p95 85.55ms  p99 89.15ms ──────────────────────────────────────────────
             |162│                                               ⢀⠤⠒⠁       89.15ms│                                                                          ⢀⣀⠤⠔⠒⠉
             |   │                                           ⢀⡠⠔⠊⠁                 │                                                                    ⣀⣀⠤⠔⠒⠉⠁⠒⠉⠁
-            |   │                                       ⣀⠤⠔⠊⠁                     │                                                             ⢀⣀⠤⠔⠒⠉⠉⠒⠒⠉⠁
+            |   │                                       ⣀⠤⠔⠊⠁                     │                                                             ⢀⣀⠤⠔⠒⠉⠉⠒⠉
             |   │                                   ⢀⡠⠒⠉                          │                                                       ⢀⣀⠤⠔⠒⠉⠁⠒⠉⠁
             |   │                               ⢀⡠⠔⠊⠁                             │                                                  ⣀⡠⠔⠒⠉⠁⠊⠉⠁
             |   │                        ⢀⠤⠒⠉⣀⠤⠒⠁⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠱⣀                     │                                            ⣀⡠⠤⠒⠊⠉⠉⠁
-            |   │                    ⣀⡤⠖⢀⣀⠤⠒⠉               ⠈⠢⡀                   │                                     ⣀⣀⠤⠤⠒⠊⠉⠉⠁                           ⣀⣀⣀⡠⠤⠔⠒
-            |   │                ⢀⡠⠔⢀⡠⠔⠊⠁                     ⠈⢆⡀                 │                              ⢀⣀⠤⠔⠒⠉⠉⠉⠉                     ⣀⣀⣀⣀⡠⠤⠤⠤⠒⠒⠉⠉⠉
+            |   │                    ⣀⡤⠖⢀⣀⠤⠒⠉               ⠈⠢⡀                   │                                     ⣀⣀⠤⠤⠒⠊⠉⠉⠁                          ⣀⣀⠤⠤⠤⠔⠒⠒
+            |   │                ⢀⡠⠔⢀⡠⠔⠊⠁                     ⠈⢆⡀                 │                              ⢀⣀⠤⠔⠒⠉⠉⠉⠉                     ⣀⣀⣀⡠⠤⠔⠒⠒⠒⠉⠉⠉
             |   │            ⢀⡠⠖⠊⣀⠔⠊⠁                           ⠑⢄                │                         ⣀⡠⠤⠒⠊⠁⠉                ⣀⣀⣀⡠⠤⠤⠔⠒⠊⠉⠉⠉
-            |   │        ⢀⡠⠔⠊⣀⠤⠒⠉                                 ⠑⢄              │                   ⣀⡠⠤⠒⠊⠉⠉           ⣀⣀⠤⠤⠤⠔⠒⠒⠒⠉⠉
-            |   │    ⢀⡠⠔⠚⣀⡠⠔⠊                                      ⠈⠢⡀            │            ⢀⣀⡠⠤⠒⠊⠉     ⣀⣀⠤⠤⠤⠔⠒⠒⠒⠊⠉⠉⠉
+            |   │        ⢀⡠⠔⠊⣀⠤⠒⠉                                 ⠑⢄              │                   ⣀⡠⠤⠒⠊⠉⠉        ⢀⣀⣀⣀⠤⠤⠤⠤⠔⠒⠒⠒⠉⠉
+            |   │    ⢀⡠⠔⠚⣀⡠⠔⠊                                      ⠈⠢⡀            │            ⢀⣀⡠⠤⠒⠊⠉     ⣀⣀⠤⠤⠤⠔⠒⠒⠊⠉⠁
             |   │⢀⣠⠤⠊⣀⠤⠒⠉                                            ⠘⠢⡀          │      ⣀⡠⠔⠒⠊⠉⠁⣀⣀⠤⠤⠒⠒⠒⠊⠉⠉⠉
             |0  │⠉  ⠉                                                  ⠉⢆  0      │     ⠉⠁⠒⠊⠉⠉⠁
             |   └────────────────────────────────────────────────────────         └────────────────────────────────────────────────────────────────────────────────
             |   0                                                     20s        0s                                                                             18s
             |                               p50      p95      p99 last second                                                        p50      p95      p99      max
-            |rtt                        45.02ms   85.5ms  89.15ms ▁▁▂▂▃▃▄▄▄▅▅▆▆▇▇███                                              18.2ms  65.47ms  80.06ms     90ms
+            |rtt                        45.47ms  85.55ms  89.15ms ▁▁▂▂▃▃▄▄▄▅▅▆▆▇▇███                                             18.23ms  65.48ms  80.06ms     90ms
             |page_size                   3.4 kB   3.4 kB   3.4 kB ██████████████████                                              3.4 kB   3.4 kB   3.4 kB   3.4 kB
             |                                now                                   whole run   generator  1.85 of 2 cores  up to 31ms late
             |iterations                  100.0/s ██████████████████                     1800              312 of 65536 open files
@@ -241,17 +241,17 @@ fn a_small_terminal_has_a_few_figures() {
         (60, 14),
         &Scene::default(),
         &expect![[r#"
-        |chat.js  running  3s of 20s ███░░░░░░░░░░░░░░░░░░░░░  300 it
-        |27 of 100 users active
-        |✗ 30 × connection ***[2J
-        |✗ 3 × timeout after 5s
-        |checks  90.00%  (90.00%)
-        |page_size p(95)  3.4 kB  (3.4 kB)
-        |rtt p(95)  14.25ms  (12.75ms)
-        |ws_msgs_received  12000.0/s  (24000)
-        |iterations  100.0/s  (300)
-        |q end the run and show its summary   ? help
-    "#]],
+            |chat.js  running  3s of 20s ███░░░░░░░░░░░░░░░░░░░░░  300 it
+            |27 of 100 users active
+            |✗ 30 × connection ***[2J
+            |✗ 3 × timeout after 5s
+            |checks  90.00%  (90.00%)
+            |page_size p(95)  3.4 kB  (3.4 kB)
+            |rtt p(95)  14.26ms  (12.75ms)
+            |ws_msgs_received  12000.0/s  (24000)
+            |iterations  100.0/s  (300)
+            |q end the run and show its summary   ? help
+        "#]],
     );
     check(
         &board_at(3),
