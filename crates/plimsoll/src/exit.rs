@@ -22,7 +22,8 @@ pub(crate) enum Status {
     /// Exit code 3: the run is complete, and something was lost, failed or below its threshold; or the candidate of a
     /// comparison is worse; or a case of a conformance suite failed, or changed.
     BadResult,
-    /// Exit code 4: a comparison is inconclusive, or the load line is above the largest load of this program.
+    /// Exit code 4: a comparison or a search of the load line is inconclusive, or the line is above the largest load of
+    /// this program.
     CannotTell,
     /// Exit code 5: the candidate of a comparison is better.
     Better,

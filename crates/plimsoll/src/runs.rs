@@ -8,6 +8,7 @@ mod lookup;
 mod place;
 mod rm;
 mod saving;
+mod searches;
 mod show;
 mod tag;
 

@@ -25,6 +25,7 @@ const ENDS: Record<Search["result"]["end"], { word: string; outcome: string }> =
     generator: { word: "Generator", outcome: "doubtful" },
     nothing_holds: { word: "Nothing holds", outcome: "failed" },
     degraded: { word: "Degraded", outcome: "failed" },
+    inconclusive: { word: "Inconclusive", outcome: "doubtful" },
     interrupted: { word: "Interrupted", outcome: "interrupted" },
 };
 

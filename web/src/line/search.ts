@@ -47,11 +47,9 @@ export interface Search {
     limits: Limit[];
     default_objectives: boolean;
     result: {
-        end: "found" | "max" | "generator" | "nothing_holds" | "degraded" | "interrupted";
+        end: "found" | "max" | "generator" | "nothing_holds" | "degraded" | "inconclusive" | "interrupted";
         holds: Level | null;
         breaks: Level | null;
-        within: number | null;
-        confidence: number | null;
         headline: string;
         sentence: string;
     };

@@ -14,7 +14,9 @@
 //!         Next::Done(line) => break line,
 //!     }
 //! };
-//! assert!(line.holds.is_some_and(|level| (704..=740).contains(&level.load)));
+//! let interval = line.interval.expect("an exact target is found");
+//! assert!(interval.low <= 740 && interval.high.is_some_and(|high| high >= 740));
+//! assert!(interval.within().is_some_and(|within| within <= 0.05));
 //! ```
 
 pub mod objective;

@@ -6,16 +6,18 @@ use serde_json::{Value, json};
 
 use crate::{
     objective::Objective,
-    search::{End, Level, Line, Vote},
+    search::{Budget, CONFIDENCE, End, Expectation, Level, Line, Vote},
     step::Step,
 };
 
+mod change;
 mod curve;
 mod kept;
 mod sentence;
 mod table;
 
 pub use self::{
+    change::{Change, ChangeVerdict},
     kept::{Kept, KeptError},
     table::{header, row},
 };
@@ -56,6 +58,14 @@ impl Unit {
             Self::Scale => format!("scale {n}"),
         }
     }
+
+    /// Loads from one to another for people: `450 to 520 users`.
+    pub fn of_range(self, low: u64, high: u64) -> String {
+        match self {
+            Self::Scale => format!("scale {} to {}", grouped(low), grouped(high)),
+            Self::Users | Self::Rate | Self::Clients => format!("{} to {}", grouped(low), self.of(high)),
+        }
+    }
 }
 
 /// A whole search.
@@ -75,6 +85,10 @@ pub struct Report {
     pub objectives: Vec<Objective>,
     /// Whether these are the default objectives.
     pub are_defaults: bool,
+    /// The requested precision: the greatest distance of the interval's ends from its middle, as a share.
+    pub precision: f64,
+    /// The load that is expected to hold. `None` if no load is.
+    pub expected: Option<u64>,
     /// What was found.
     pub line: Line,
     /// All steps in the order in which they ran.
@@ -105,6 +119,12 @@ impl Report {
         sentence::sentence(self, Style::PLAIN)
     }
 
+    /// The expected load, and whether it holds.
+    pub fn expectation(&self) -> Option<(u64, Expectation)> {
+        let expected = self.expected?;
+        Some((expected, self.line.expectation(expected)))
+    }
+
     /// The whole as JSON; `docs/reference/line.md` describes it.
     pub fn json(&self) -> Value {
         let level = |level: Option<Level>| {
@@ -113,7 +133,7 @@ impl Report {
             })
         };
         json!({
-            "version": 1,
+            "version": kept::VERSION,
             "plimsoll": self.plimsoll,
             "command": self.command,
             "name": self.name,
@@ -124,10 +144,17 @@ impl Report {
             "default_objectives": self.are_defaults,
             "result": {
                 "end": self.line.end,
+                "spent": self.line.end.spent(),
+                "interval": self.line.interval.map(|interval| json!({
+                    "low": interval.low,
+                    "high": interval.high,
+                    "within": interval.within(),
+                    "confidence": CONFIDENCE,
+                })),
+                "fit": self.line.fit,
+                "expected": self.expectation().map(|(load, verdict)| json!({ "load": load, "verdict": verdict })),
                 "holds": level(self.line.holds),
                 "breaks": level(self.line.breaks),
-                "within": sentence::width(&self.line),
-                "confidence": sentence::confidence(&self.line),
                 "what_broke": self.breaking_step().map(|step| &step.broke),
                 "likely_cause": self.breaking_step().and_then(|step| step.likely_cause.as_ref()),
                 "reasons": self.breaking_step().map(|step| &step.reasons),
@@ -171,7 +198,17 @@ impl End {
             Self::Generator => "generator",
             Self::NothingHolds => "nothing_holds",
             Self::Degraded => "degraded",
+            Self::Inconclusive(_) => "inconclusive",
             Self::Interrupted => "interrupted",
+        }
+    }
+
+    /// What an inconclusive search has spent, as in the JSON.
+    pub fn spent(self) -> Option<&'static str> {
+        match self {
+            Self::Inconclusive(Budget::Steps) => Some("steps"),
+            Self::Inconclusive(Budget::Time) => Some("time"),
+            _ => None,
         }
     }
 }

@@ -3,32 +3,44 @@
 //! # The line
 //!
 //! Near the edge it is a matter of chance whether a step holds its objectives: the share of steps that hold falls from
-//! 1 to 0 over some width. The line is the load at which a step is as likely to hold as to fail. It is given as an
-//! interval: most steps held at the lower end, most failed at the upper one, and the two are no further apart than the
-//! precision.
+//! 1 to 0 over some width. The line is the greatest load at which a step holds at least as often as it fails. It is
+//! given as an [`Interval`] that contains it with [`CONFIDENCE`].
 //!
 //! # The way to it
 //!
-//! 1. From [`Settings::start`] the load doubles while steps hold; one step per load is enough until one fails.
-//! 2. A load has a verdict when one kind of vote has the majority of [`Settings::repeat`] steps, so with 3 when it has
-//!    two. A failed step is therefore repeated before it counts, and so is one with a saturated generator.
-//! 3. After the first verdict against a load, the greatest one that held gets its majority first: it shows whether the
-//!    target recovered from the overload. Then the interval is halved, with a majority for each load, until it is
-//!    narrow enough.
-//! 4. Both ends get the rest of their steps, and the confidence is computed from their votes.
+//! 1. From [`Settings::start`] the load doubles while steps hold.
+//! 2. From the first failed step on, all steps together are fitted ([`fit`]): each load between the ends is weighed by
+//!    how well it agrees with every step. The next load is the one whose step tells most. A step may fail by mistake,
+//!    so a surprising step is repeated without a rule of its own.
+//! 3. The interval is done when it is narrow enough, and when steps from [`Settings::repeat`] separate moments support
+//!    each end: a disturbance of several steps in a row cannot make an end alone. A search in which a quarter of the
+//!    steps below the line fail finds none.
 //!
-//! A load that both held and failed may be chance, or the target may have died in between. So the least load that ever
-//! held gets its majority, too: if it fails, the target has changed since the beginning, and the search says so instead
-//! of finding a line at the load of a dead target.
+//! A target may have died, or may not recover from an overload. So after two failed steps without one that held, the
+//! greatest load that held is repeated; if it fails, too, the least load that held. If this one fails twice, the target
+//! has changed since the beginning, and the search says so instead of finding a line at the load of a dead target.
 //!
-//! Loads with a saturated generator end the search upwards like failed ones, but are never called the target's limit.
+//! Steps with a saturated generator end the search upwards like failed ones, but are never called the target's limit:
+//! without them the steps must give a narrow interval as well, or the line is only known to be at the lower end or above.
 //! Why these rules: decision 8.
 
 use std::collections::BTreeMap;
 
 mod ballot;
+mod fit;
+mod record;
 
-pub use self::ballot::{Ballot, Vote};
+pub use self::{
+    ballot::{Ballot, Vote},
+    fit::{Fit, Interval},
+};
+use self::{
+    fit::{Posterior, Range},
+    record::Record,
+};
+
+/// The probability (0 to 1) that the interval contains the line. Simulated searches reach it, see the tests.
+pub const CONFIDENCE: f64 = 0.9;
 
 /// What is searched, and how carefully.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,12 +51,19 @@ pub struct Settings {
     pub start: u64,
     /// No load above this is tried.
     pub max: u64,
-    /// The number of steps at each end of the interval. Odd numbers make majorities; an even number counts as the next
-    /// odd one.
+    /// In how many separate moments steps support each end of the interval, at least 1.
     pub repeat: u32,
-    /// The greatest distance of the ends, as a share of the lower one, above 0.
+    /// The greatest distance of the interval's ends from its middle, as a share of the middle, above 0.
     pub precision: f64,
+    /// The search ends after this number of steps, at most [`MOST_STEPS`].
+    pub max_steps: u32,
+    /// The search goes on while the interval is on both sides of this load. `None` for any line.
+    pub expected: Option<u64>,
 }
+
+/// The greatest number of steps. Reason: weights of the fit stay representable, and ten times the usual search has told
+/// all that it will.
+pub const MOST_STEPS: u32 = 120;
 
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,49 +84,79 @@ pub struct Level {
 }
 
 /// What the search found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
     /// How it ended.
     pub end: End,
-    /// The greatest load that holds, or held before the target [degraded](End::Degraded). `None` if none does.
+    /// Where the line is. `None` without steps that say something, and for a target that degraded.
+    pub interval: Option<Interval>,
+    /// The fit of all steps. `None` where there is no interval.
+    pub fit: Option<Fit>,
+    /// The greatest tried load that holds: at or below the interval; or the greatest that held before the target
+    /// [degraded](End::Degraded). `None` if none does.
     pub holds: Option<Level>,
-    /// The least failed load above it. `None` if none was found.
+    /// The least tried load above the interval, which failed. `None` if none was found.
     pub breaks: Option<Level>,
 }
 
 /// The end of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The line lies between two loads.
+    /// The interval is narrow enough.
     Found,
-    /// The greatest load that was allowed holds, so the line is above it.
+    /// The greatest load that was allowed holds, so the line is there or above.
     Max,
-    /// The generator was the bottleneck at the upper load, so the line is at the lower load or above.
+    /// The generator was the bottleneck above the interval, so the line is at its lower end or above.
     Generator,
     /// Not even the lowest load holds.
     NothingHolds,
     /// A load that held at first now fails, and so does the least one that held: the target changed.
     Degraded,
+    /// The steps or the time were over before the interval was narrow enough.
+    Inconclusive(Budget),
     /// The search was ended early.
     Interrupted,
+}
+
+/// What a search says about a load that is expected to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Expectation {
+    /// The whole interval is at or above the load.
+    Met,
+    /// The whole interval is below the load, or the target holds nothing or degraded.
+    Missed,
+    /// The interval is on both sides.
+    Undecided,
+}
+
+/// What was spent before the interval was narrow enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Budget {
+    /// The steps.
+    Steps,
+    /// The time.
+    Time,
 }
 
 /// The search. What is next follows from the votes alone.
 #[derive(Clone, Debug)]
 pub struct Search {
     settings: Settings,
-    ballots: BTreeMap<u64, Ballot>,
+    record: Record,
 }
 
 impl Default for Settings {
-    /// From 10 upwards without an end, three steps at each end, 5 % apart.
+    /// From 10 upwards without an end, both ends from two separate moments, within 5 %, in at most 40 steps.
     fn default() -> Self {
         Self {
             least: 1,
             start: 10,
             max: u64::MAX / 4,
-            repeat: 3,
+            repeat: 2,
             precision: 0.05,
+            max_steps: 40,
+            expected: None,
         }
     }
 }
@@ -123,10 +172,12 @@ impl Search {
                 least,
                 max,
                 start: settings.start.clamp(least, max),
-                repeat: settings.repeat.max(1) | 1,
+                repeat: settings.repeat.max(1),
                 precision: settings.precision.max(f64::EPSILON),
+                max_steps: settings.max_steps.clamp(1, MOST_STEPS),
+                expected: settings.expected,
             },
-            ballots: BTreeMap::new(),
+            record: Record::default(),
         }
     }
 
@@ -137,150 +188,279 @@ impl Search {
 
     /// Records the vote of a step at this load.
     pub fn record(&mut self, load: u64, vote: Vote) {
-        self.ballots.entry(load).or_default().add(vote);
+        self.record.add(load, vote);
     }
 
     /// What to do now. Constant until the next [`Self::record`].
     pub fn next(&self) -> Next {
-        let (holds, limit) = (self.best(), self.limit());
-        if let Some(undecided) = self.undecided_above(holds.map(|level| level.load), limit) {
-            return Next::Take(undecided);
-        }
-        match (holds, limit) {
-            (None, None) => Next::Take(self.settings.start),
-            (Some(holds), None) => self.climb(holds),
-            (None, Some(limit)) if limit.load > self.settings.least => Next::Take(self.settings.least),
-            (None, Some(limit)) => Next::Done(self.nothing(limit)),
-            (Some(holds), Some(limit)) => self.close_in(holds, limit),
+        let posterior = self.posterior(true);
+        let next = match self.degradation() {
+            Some(next) => next,
+            None if !self.record.has_failed() => self.climb(&posterior),
+            None => self.close_in(&posterior),
+        };
+        match next {
+            Next::Take(_) if self.record.n_steps() >= self.settings.max_steps as usize => {
+                Next::Done(self.spent(Budget::Steps))
+            }
+            next => next,
         }
     }
 
-    /// The result if the search is ended now.
+    /// The result if the search is interrupted now.
     pub fn so_far(&self) -> Line {
-        Line {
-            end: End::Interrupted,
-            holds: self.best(),
-            breaks: self.limit(),
+        self.line(End::Interrupted, &self.posterior(true))
+    }
+
+    /// The result if the search ends now because its budget is spent.
+    pub fn spent(&self, budget: Budget) -> Line {
+        self.line(End::Inconclusive(budget), &self.posterior(true))
+    }
+
+    fn posterior(&self, with_generator: bool) -> Posterior {
+        let Settings { least, max, .. } = self.settings;
+        Posterior::new(Range { least, max }, &self.record.tallies(with_generator))
+    }
+
+    /// Doubles the load while all steps hold.
+    fn climb(&self, posterior: &Posterior) -> Next {
+        let Settings { start, max, .. } = self.settings;
+        match self.record.greatest_held() {
+            None => Next::Take(start),
+            Some(held) if held < max => Next::Take(held.saturating_mul(2).min(max)),
+            Some(_) => self.confirm_that_max_holds(posterior),
         }
     }
 
-    /// The greatest load that held in some step, below the least load with a verdict against it.
-    fn best(&self) -> Option<Level> {
-        let end = self.limit().map_or(u64::MAX, |limit| limit.load);
-        let held = self.levels().rev().filter(|level| level.ballot.held > 0);
-        held.into_iter().find(|level| level.load < end)
-    }
-
-    /// The least load with a verdict against it. It outweighs higher loads that held, because a line below which steps
-    /// fail would be useless.
-    fn limit(&self) -> Option<Level> {
-        self.levels().find(|level| {
-            let decision = level.ballot.decision(self.settings.repeat);
-            decision.is_some_and(|vote| vote != Vote::Held)
+    /// What to do if the target seems to have changed; `None` if it does not.
+    fn degradation(&self) -> Option<Next> {
+        let least = self.record.least_held()?;
+        let failed = self.record.failed_since_held();
+        if failed.len() < PATIENCE {
+            return None;
+        }
+        let lowest = failed.iter().copied().min()?;
+        // Twice at the most: a dead target fails everywhere.
+        if failed.len() <= PATIENCE + 1
+            && let Some(known) = self.record.greatest_held_up_to(lowest - 1)
+        {
+            return Some(Next::Take(known));
+        }
+        let n_failed = failed.iter().filter(|load| **load <= least).count();
+        Some(if n_failed < PATIENCE {
+            Next::Take(least)
+        } else {
+            Next::Done(self.degraded(least))
         })
     }
 
-    /// A load between the ends that has votes and neither a verdict nor a step that held.
-    fn undecided_above(&self, holds: Option<u64>, limit: Option<Level>) -> Option<u64> {
-        let begin = holds.map_or(0, |load| load + 1);
-        let end = limit.map_or(u64::MAX, |limit| limit.load);
-        self.ballots.range(begin..end).map(|(&load, _)| load).next()
-    }
-
-    fn climb(&self, holds: Level) -> Next {
-        if holds.load < self.settings.max {
-            return Next::Take(holds.load.saturating_mul(2).min(self.settings.max));
+    /// Narrows the interval, and then confirms both ends.
+    fn close_in(&self, posterior: &Posterior) -> Next {
+        let Settings {
+            least, max, repeat, ..
+        } = self.settings;
+        if self.record.greatest_held().is_none()
+            && let Some(lowest) = self.record.lowest_above(0).filter(|lowest| *lowest > least)
+        {
+            return Next::Take((lowest / DESCENT).max(least));
         }
-        if !self.is_complete(holds) {
-            return Next::Take(holds.load);
-        }
-        Next::Done(Line {
-            end: End::Max,
-            holds: Some(holds),
-            breaks: None,
-        })
-    }
-
-    fn close_in(&self, holds: Level, limit: Level) -> Next {
-        if let Some(suspect) = self.suspect() {
-            return Next::Take(suspect);
-        }
-        if holds.ballot.decision(self.settings.repeat).is_none() {
-            return Next::Take(holds.load);
-        }
-        let gap = limit.load - holds.load;
-        if gap > 1 && gap as f64 > holds.load as f64 * self.settings.precision {
-            return Next::Take(between(holds.load, limit.load));
-        }
-        let ends = [holds, limit];
-        match ends.into_iter().find(|&level| !self.is_complete(level)) {
-            Some(level) => Next::Take(level.load),
-            None => Next::Done(Line {
-                end: if limit.ballot.decision(self.settings.repeat) == Some(Vote::Generator) {
-                    End::Generator
-                } else {
-                    End::Found
-                },
-                holds: Some(holds),
-                breaks: Some(limit),
+        let interval = posterior.interval();
+        match interval.high {
+            Some(high) if high < least => self.confirm_that_nothing_holds(posterior),
+            None if interval.low >= max => self.confirm_that_max_holds(posterior),
+            Some(high) if self.is_narrow(interval) && posterior.fit().spurious <= DISTURBED => {
+                let is_upper_done = self.record.n_moments_failed(high + 1) >= repeat;
+                let is_lower_done = self.record.n_moments_held(interval.low) >= repeat;
+                // A quarter of the way inwards, because the ends move inwards with each step that confirms them.
+                let line = posterior.fit().line;
+                let lower = (interval.low + (line - interval.low) / 4).max(least);
+                let upper = high + 1 - (high - line) / 4;
+                match (is_lower_done, is_upper_done) {
+                    (true, true) => Next::Done(self.found(posterior)),
+                    (false, true) => Next::Take(lower),
+                    (true, false) => Next::Take(upper),
+                    // A moment ends with a step of the other kind.
+                    (false, false) if self.record.has_just_held() => Next::Take(upper),
+                    (false, false) => Next::Take(lower),
+                }
+            }
+            _ => Next::Take(match self.undecided(interval) {
+                Some(expected) => expected,
+                None => posterior.most_informative(self.ceiling()),
             }),
         }
     }
 
-    /// After a load that both held and failed: the least one that held, while it has no majority.
-    fn suspect(&self) -> Option<u64> {
-        let is_contradicted = self
-            .ballots
-            .values()
-            .any(|ballot| ballot.held > 0 && ballot.broke > 0);
-        let first = self.levels().find(|level| level.ballot.held > 0)?;
-        let is_open = first.ballot.decision(self.settings.repeat).is_none();
-        (is_contradicted && is_open).then_some(first.load)
+    /// The expected load, if the interval is narrow enough but on both sides of it.
+    fn undecided(&self, interval: Interval) -> Option<u64> {
+        let Interval { low, high } = interval;
+        let is_inside = |it: &u64| low < *it && high.is_some_and(|high| *it <= high);
+        self.settings
+            .expected
+            .filter(is_inside)
+            .filter(|_| self.is_precise(interval))
     }
 
-    fn nothing(&self, limit: Level) -> Line {
-        if limit.ballot.decision(self.settings.repeat) == Some(Vote::Generator) {
-            return Line {
-                end: End::Generator,
-                holds: None,
-                breaks: Some(limit),
-            };
+    /// The greatest load that is tried now. From one that held, a load at most doubles, and loads far above one that failed
+    /// are not tried, because overload may harm the target.
+    fn ceiling(&self) -> u64 {
+        let held = self.record.greatest_held().unwrap_or(0);
+        let above = self.record.lowest_above(held).unwrap_or(u64::MAX);
+        held.saturating_mul(2)
+            .max(self.settings.start)
+            .min(above.saturating_add(above / 4))
+    }
+
+    fn confirm_that_nothing_holds(&self, posterior: &Posterior) -> Next {
+        let Settings { least, repeat, .. } = self.settings;
+        let ballot = self.ballot(least);
+        if ballot.broke + ballot.generator < repeat {
+            return Next::Take(least);
         }
-        let held_once = self.levels().rev().find(|level| level.ballot.held > 0);
-        let held_once = held_once.filter(|level| level.load > self.settings.least);
+        let end = if ballot.generator > ballot.broke {
+            End::Generator
+        } else {
+            End::NothingHolds
+        };
+        Next::Done(self.line(end, posterior))
+    }
+
+    fn confirm_that_max_holds(&self, posterior: &Posterior) -> Next {
+        let Settings { max, repeat, .. } = self.settings;
+        if self.ballot(max).held < repeat {
+            return Next::Take(max);
+        }
+        Next::Done(self.line(End::Max, posterior))
+    }
+
+    /// The result when both ends are confirmed: the target's own line, if its steps alone give one.
+    fn found(&self, posterior: &Posterior) -> Line {
+        if !self.record.has_saturated() {
+            return self.line(End::Found, posterior);
+        }
+        let of_target = self.posterior(false);
+        if self.is_narrow(of_target.interval()) {
+            return self.line(End::Found, &of_target);
+        }
+        self.line(End::Generator, posterior)
+    }
+
+    /// Whether the interval is narrow enough, and on one side of the expected load.
+    fn is_narrow(&self, interval: Interval) -> bool {
+        self.is_precise(interval) && self.undecided(interval).is_none()
+    }
+
+    fn is_precise(&self, interval: Interval) -> bool {
+        interval
+            .within()
+            .is_some_and(|within| within <= self.settings.precision)
+    }
+
+    fn ballot(&self, load: u64) -> Ballot {
+        self.record.ballots().get(&load).copied().unwrap_or_default()
+    }
+
+    fn degraded(&self, least: u64) -> Line {
+        let level = |load| Level {
+            load,
+            ballot: self.ballot(load),
+        };
         Line {
-            end: if held_once.is_some() {
-                End::Degraded
-            } else {
-                End::NothingHolds
-            },
-            holds: held_once,
-            breaks: Some(limit),
+            end: End::Degraded,
+            interval: None,
+            fit: None,
+            holds: self.record.greatest_held().map(level),
+            breaks: Some(level(least)),
         }
     }
 
-    fn is_complete(&self, level: Level) -> bool {
-        level.ballot.n_steps() >= self.settings.repeat
-    }
-
-    fn levels(&self) -> impl DoubleEndedIterator<Item = Level> {
-        self.ballots.iter().map(|(&load, &ballot)| Level { load, ballot })
+    fn line(&self, end: End, posterior: &Posterior) -> Line {
+        let ballots = self.record.ballots();
+        let interval = posterior.interval();
+        let breaks = breaking(&ballots, interval);
+        let holds = match end {
+            End::Found | End::Generator => holding(&ballots, interval.low),
+            _ => mostly_held(&ballots, breaks.map_or(u64::MAX, |breaks| breaks.load)),
+        };
+        // A saturated generator says nothing about the target above, and no step about loads far above all tried ones.
+        let tried = ballots
+            .keys()
+            .next_back()
+            .map_or(0, |load| load.saturating_mul(2));
+        let high = interval
+            .high
+            .filter(|high| end != End::Generator && *high <= tried.max(interval.low));
+        Line {
+            end,
+            interval: (!ballots.is_empty()).then_some(Interval { high, ..interval }),
+            fit: (!ballots.is_empty()).then(|| posterior.fit()),
+            holds,
+            breaks,
+        }
     }
 }
 
-/// Ends that are further apart than this factor are halved on a logarithmic scale: after a start far too high, the
-/// order of magnitude is found first.
-const FAR: u64 = 4;
-
-/// The load to try between two that are at least 2 apart.
-fn between(low: u64, high: u64) -> u64 {
-    if high / low > FAR {
-        // Far from both ends: at least twice the lower one, and less than half of the upper one.
-        (low as f64 * high as f64).sqrt() as u64
-    } else {
-        low + (high - low) / 2
+impl Line {
+    /// What is known about a load that is expected to hold.
+    pub fn expectation(&self, expected: u64) -> Expectation {
+        match (self.end, self.interval) {
+            (End::Degraded | End::NothingHolds, _) => Expectation::Missed,
+            (_, Some(Interval { low, .. })) if low >= expected => Expectation::Met,
+            (_, Some(Interval { high: Some(high), .. })) if high < expected => Expectation::Missed,
+            _ => Expectation::Undecided,
+        }
     }
 }
+
+impl Interval {
+    /// The distance of the ends from the middle, as a share of the middle. `None` without an upper end.
+    pub fn within(&self) -> Option<f64> {
+        let high = self.high?;
+        let middle = f64::midpoint(self.low as f64, high as f64);
+        Some(if middle > 0.0 {
+            (high - self.low) as f64 / 2.0 / middle
+        } else {
+            0.0
+        })
+    }
+}
+
+/// The greatest tried load up to `low` that held.
+fn holding(ballots: &BTreeMap<u64, Ballot>, low: u64) -> Option<Level> {
+    let mut below = ballots.range(..=low).rev();
+    below.find(|(_, ballot)| ballot.held > 0).map(level)
+}
+
+/// The greatest tried load below `breaks` that mostly held.
+fn mostly_held(ballots: &BTreeMap<u64, Ballot>, breaks: u64) -> Option<Level> {
+    let mut below = ballots.range(..breaks).rev();
+    below
+        .find(|(_, ballot)| ballot.held * 2 > ballot.n_steps())
+        .map(level)
+}
+
+/// The least tried load above the interval that failed, or else the least from its lower end on that mostly failed.
+fn breaking(ballots: &BTreeMap<u64, Ballot>, interval: Interval) -> Option<Level> {
+    let above = interval.high.map(|high| ballots.range(high.saturating_add(1)..));
+    let found = above.and_then(|mut above| above.find(|(_, ballot)| ballot.n_steps() > ballot.held));
+    let mut mostly = ballots.range(interval.low.saturating_add(1)..);
+    let mut mostly = || mostly.find(|(_, ballot)| ballot.held * 2 < ballot.n_steps());
+    found.or_else(&mut mostly).map(level)
+}
+
+fn level((&load, &ballot): (&u64, &Ballot)) -> Level {
+    Level { load, ballot }
+}
+
+/// The factor between loads while none has held. Reason: a start near the line is more probable than one far above it.
+const DESCENT: u64 = 4;
+
+/// The share of steps that fail by mistake beyond which no line is found: a search that is disturbed so often may be
+/// wrong about the rest, too.
+const DISTURBED: f64 = 0.25;
+
+/// Failed steps in a row after which a load is repeated that held.
+const PATIENCE: usize = 2;
 
 #[cfg(test)]
 mod tests;

@@ -3,13 +3,13 @@
 
 use std::{
     ffi::OsString,
-    time::{Instant, SystemTime},
+    time::{Duration, Instant, SystemTime},
 };
 
 use plimsoll_line::{
     objective::Objective,
     report::Report,
-    search::{End, Line, Next, Search},
+    search::{Budget, End, Expectation, Line, Next, Search},
     step::Step,
 };
 use plimsoll_load::preflight;
@@ -137,7 +137,8 @@ impl Setup<'_> {
             self.workload.thresholds(),
         )?;
         let settings = self.flags.settings(self.workload.least_load());
-        let search = Search::new(settings.map_err(Failure::Usage)?);
+        let settings = settings.map_err(Failure::Usage)?;
+        let search = Search::new(settings);
         let signals = Signals::listen()?;
         let notices = self.workload.notices();
         for notice in &notices {
@@ -161,6 +162,8 @@ impl Setup<'_> {
             watched: self.watched,
             search,
             steps: Vec::new(),
+            start,
+            max_time: self.flags.max_time,
         };
         let found = tokio::select! {
             found = hunt.run() => found?,
@@ -179,6 +182,8 @@ impl Setup<'_> {
             unit,
             objectives: goals.objectives,
             are_defaults: goals.are_defaults,
+            precision: settings.precision,
+            expected: settings.expected,
             line: found.line,
             steps: found.steps,
             notices,
@@ -214,6 +219,9 @@ struct Hunt<'a> {
     talk: &'a Talk,
     /// Connections that this process may open.
     open_files: u64,
+    start: Instant,
+    /// No step begins after this time. `None` without a limit.
+    max_time: Option<Duration>,
 }
 
 /// The result of a search.
@@ -229,6 +237,13 @@ impl Hunt<'_> {
                 Next::Take(load) => load,
                 Next::Done(line) => return Ok(self.found(line)),
             };
+            if self
+                .max_time
+                .is_some_and(|max_time| self.start.elapsed() >= max_time)
+            {
+                let line = self.search.spent(Budget::Time);
+                return Ok(self.found(line));
+            }
             let Some(step) = self.take(load).await? else {
                 let line = self.search.so_far();
                 return Ok(self.found(line));
@@ -275,10 +290,16 @@ impl Hunt<'_> {
 
 /// The end of the command, after the sentence has been printed.
 fn end(report: &Report) -> Result<Status, Failure> {
-    match report.line.end {
-        End::Found | End::Max => Ok(Status::Success),
-        End::Generator => Ok(Status::CannotTell),
-        End::NothingHolds | End::Degraded => Ok(Status::BadResult),
-        End::Interrupted => Err(TestFailure::Interrupted.because("the search was interrupted by a signal")),
+    let expectation = report.expectation().map(|(_, expectation)| expectation);
+    match (report.line.end, expectation) {
+        (End::Interrupted, _) => {
+            Err(TestFailure::Interrupted.because("the search was interrupted by a signal"))
+        }
+        (_, Some(Expectation::Met)) => Ok(Status::Success),
+        (_, Some(Expectation::Missed)) => Ok(Status::BadResult),
+        (_, Some(Expectation::Undecided)) => Ok(Status::CannotTell),
+        (End::Found | End::Max, None) => Ok(Status::Success),
+        (End::Generator | End::Inconclusive(_), None) => Ok(Status::CannotTell),
+        (End::NothingHolds | End::Degraded, None) => Ok(Status::BadResult),
     }
 }

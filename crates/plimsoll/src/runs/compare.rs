@@ -4,12 +4,16 @@ use std::io::{self, Write};
 
 use clap::{Parser, ValueEnum};
 use plimsoll_history::History;
+use plimsoll_line::report::Change;
 use plimsoll_report::{
     Summary,
     comparison::{Comparison, Runs, distinct},
 };
 
-use super::lookup::{history, summary};
+use super::{
+    lookup::{history, summary},
+    searches,
+};
 use crate::{
     comparing::{self, TermsFlags},
     exit::{Failure, Status},
@@ -25,6 +29,7 @@ Examples:
   plimsoll runs compare latest~2 latest~1,latest one run with two runs of the same version
   plimsoll runs compare main latest --format md  a table for a pull request
 
+Two searches of plimsoll line are compared by their intervals: did the line rise or fall?
 Several runs on each side, made in turn, show the normal variation, so that smaller changes can be found:
 --repeat and --against of every load command make them.
 Exit codes: 0 equal within --margin; 3 worse; 4 inconclusive; 5 better.";
@@ -70,6 +75,11 @@ impl Options {
         }
         let terms = self.terms.terms()?;
         let history = history(surroundings)?;
+        if searches::is_search(&history, baseline)? {
+            let changes = searches::changes(&history, baseline, &candidates)?;
+            print_changes(&changes, self.format)?;
+            return Ok(searches::status(&changes));
+        }
         let names: Vec<&str> = [baseline]
             .into_iter()
             .chain(candidates.iter().map(|name| name.as_str()))
@@ -118,6 +128,25 @@ fn print(comparisons: &[Comparison], format: Format) -> Result<(), Failure> {
         Format::Md => {
             for comparison in comparisons {
                 stdout.write_all(comparison.markdown().as_bytes())?;
+            }
+        }
+    }
+    stdout.flush()?;
+    Ok(())
+}
+
+fn print_changes(changes: &[Change], format: Format) -> Result<(), Failure> {
+    let mut stdout = io::stdout();
+    match format {
+        Format::Json => writeln!(stdout, "{}", serde_json::to_string_pretty(changes)?)?,
+        Format::Text => {
+            for change in changes {
+                stdout.write_all(change.text().as_bytes())?;
+            }
+        }
+        Format::Md => {
+            for change in changes {
+                stdout.write_all(change.markdown().as_bytes())?;
             }
         }
     }

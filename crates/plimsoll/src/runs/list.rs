@@ -45,7 +45,7 @@ pub(super) struct Options {
 /// The names of the kinds of runs.
 const KINDS: [&str; 6] = ["k6", "artillery", "wsdirector", "demo", "bench", LINE];
 /// The verdicts of runs; from `found` on, of searches.
-const VERDICTS: [&str; 11] = [
+const VERDICTS: [&str; 12] = [
     "passed",
     "crossed",
     "lost",
@@ -57,6 +57,7 @@ const VERDICTS: [&str; 11] = [
     "generator",
     "nothing_holds",
     "degraded",
+    "inconclusive",
 ];
 
 /// Forms of the list.

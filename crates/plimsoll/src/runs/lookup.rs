@@ -36,7 +36,7 @@ pub(super) fn summary(history: &History, run: &Run) -> Result<Summary, Failure> 
     let id = &run.id;
     if run.kind == LINE {
         return Err(Failure::Runtime(
-            format!("run {id} is a search of plimsoll line, which has no summary to compare; plimsoll runs show {id}")
+            format!("run {id} is a search of plimsoll line, which is compared with another search only; plimsoll runs show {id}")
                 .into(),
         ));
     }

@@ -10,8 +10,8 @@ const NUMBER: usize = 4;
 const LOAD: usize = 12;
 const VALUE: usize = 9;
 
-/// The version of the JSON.
-const VERSION: u64 = 1;
+/// The version of the JSON. Version 1 had no interval.
+pub(super) const VERSION: u64 = 2;
 
 /// A search, read from the JSON that [`Report::json`](super::Report::json) made.
 #[derive(Clone, Debug)]
@@ -40,11 +40,13 @@ struct Versioned {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-struct Document {
-    name: String,
-    unit: Unit,
+pub(super) struct Document {
+    pub(super) name: String,
+    pub(super) unit: Unit,
+    pub(super) started_at: String,
+    pub(super) objectives: Vec<String>,
     limits: Vec<Limit>,
-    result: Found,
+    pub(super) result: Found,
     steps: Vec<Step>,
     notices: Vec<String>,
 }
@@ -55,9 +57,27 @@ struct Limit {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-struct Found {
-    headline: String,
+pub(super) struct Found {
+    pub(super) end: String,
+    pub(super) headline: String,
     sentence: String,
+    /// Where the line is. `None` in version 1, and where nothing is known.
+    pub(super) interval: Option<Ends>,
+    /// The fit. `None` in version 1, and where there is no interval.
+    pub(super) fit: Option<Median>,
+}
+
+/// The ends of an interval.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(super) struct Ends {
+    pub(super) low: u64,
+    pub(super) high: Option<u64>,
+}
+
+/// The part of a fit that comparisons show.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(super) struct Median {
+    pub(super) line: u64,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -87,6 +107,10 @@ impl Kept {
             json: json.to_owned(),
             document: serde_json::from_str(json)?,
         })
+    }
+
+    pub(super) fn document(&self) -> &Document {
+        &self.document
     }
 
     /// The steps and the line, for people.

@@ -2,56 +2,130 @@
 
 use plimsoll_report::Style;
 
-use super::Report;
-use crate::search::{Ballot, End, Level, Line};
+use super::{Report, grouped};
+use crate::search::{Ballot, Budget, CONFIDENCE, End, Expectation, Fit, Interval, Level, Line};
+
+/// Objectives in a headline; further ones are counted.
+const MOST_OBJECTIVES: usize = 2;
+
+/// From this share of steps that fail by mistake on, something disturbs the search. Reason: on a quiet machine the fit
+/// finds 1 to 4 percent.
+const DISTURBED: f64 = 0.1;
 
 /// What was found, why it is not more, and how sure that is.
 pub(super) fn sentence(report: &Report, style: Style) -> String {
-    style.strong(&headline(report)) + &conditions(report)
+    style.strong(&headline(report)) + &conditions(report) + &expectation(report)
 }
 
-/// What was found.
+/// What was found, with its objectives.
 pub(super) fn headline(report: &Report) -> String {
-    let Line { end, holds, breaks } = report.line;
-    let of = |level: Level| report.unit.of(level.load);
-    match (end, holds, breaks) {
-        (End::Found, Some(holds), Some(_)) => format!("Holds {}", of(holds)),
-        (End::Max, Some(holds), _) => format!("Holds {} or more", of(holds)),
-        (End::Generator, Some(holds), Some(_)) => format!("Holds at least {}", of(holds)),
-        (End::Generator, _, Some(_)) => "The search says nothing about the target".to_owned(),
-        (End::NothingHolds, _, Some(breaks)) => format!("Not even {} holds", of(breaks)),
-        (End::Degraded, Some(_), Some(_)) => "The target got worse during the search".to_owned(),
-        (_, None, None) => "Ended before the first step was complete".to_owned(),
+    let Line {
+        end,
+        interval,
+        holds,
+        breaks,
+        ..
+    } = report.line;
+    let of = |load| report.unit.of(load);
+    let at = objectives(report);
+    match (end, interval) {
+        (End::Found, Some(interval)) => format!("Holds {}{at} ({})", range(report, interval), confidence()),
+        (End::Max, Some(interval)) => format!("Holds {} or more{at}", of(interval.low)),
+        (End::Generator, Some(interval)) if holds.is_some() => {
+            format!("Holds at least {}{at}", of(interval.low))
+        }
+        (End::Generator, _) => "The search says nothing about the target".to_owned(),
+        (End::NothingHolds, _) => match breaks {
+            Some(breaks) => format!("Not even {} holds{at}", of(breaks.load)),
+            None => format!("Nothing holds{at}"),
+        },
+        (End::Inconclusive(_), Some(interval)) => {
+            format!("Inconclusive: {}{at} ({})", range(report, interval), confidence())
+        }
+        (End::Degraded, _) => "The target got worse during the search".to_owned(),
+        (_, None) => "Ended before the first step was complete".to_owned(),
         _ => "Ended before the line was found".to_owned(),
     }
 }
 
-/// Behind the headline: how much was tried, why it is not more, and how sure that is.
+/// An interval with its unit: `450 to 520 users`, `37 users`, `1,000 users or more`.
+pub(super) fn range(report: &Report, Interval { low, high }: Interval) -> String {
+    match high {
+        Some(high) if high == low => report.unit.of(low),
+        Some(high) => report.unit.of_range(low, high),
+        None => format!("{} or more", report.unit.of(low)),
+    }
+}
+
+/// The objectives that were measured, the first ones by name.
+fn objectives(report: &Report) -> String {
+    let is_measured = |at: usize| {
+        let mut steps = report.steps.iter();
+        steps.any(|step| {
+            step.objectives
+                .get(at)
+                .is_some_and(|judged| judged.value.is_some())
+        })
+    };
+    let objectives = report.objectives.iter().enumerate();
+    let texts: Vec<_> = objectives
+        .filter(|(at, _)| is_measured(*at))
+        .map(|(_, objective)| objective.text())
+        .collect();
+    let named = texts
+        .iter()
+        .take(MOST_OBJECTIVES)
+        .copied()
+        .collect::<Vec<_>>()
+        .join(", ");
+    match texts.len() {
+        0 => String::new(),
+        n if n <= MOST_OBJECTIVES => format!(" at {named}"),
+        n => format!(" at {named} and {} more", n - MOST_OBJECTIVES),
+    }
+}
+
+fn confidence() -> String {
+    format!("{:.0} %", CONFIDENCE * 100.0)
+}
+
+/// Behind the headline: how narrow it is, what held and what failed, and what to do next.
 fn conditions(report: &Report) -> String {
     let line = &report.line;
     let of = |level: Level| report.unit.of(level.load);
     let why = why(report);
     match (line.end, line.holds, line.breaks) {
-        (End::Found, Some(holds), Some(breaks)) => format!(
-            " ({}); broke at {} ({}){why}. {}",
-            n_held(holds.ballot),
-            of(breaks),
-            n_broke(breaks.ballot),
-            precision(line),
-        ),
-        (End::Max, Some(holds), _) => format!(
-            " ({}), the largest load to try; raise it with --max.",
-            n_held(holds.ballot)
-        ),
-        (End::Generator, Some(holds), Some(breaks)) => format!(
-            " ({}); the generator ended the search at {}{why}.",
-            n_held(holds.ballot),
-            of(breaks),
-        ),
+        (End::Found, holds, breaks) => {
+            let known: Vec<_> = [
+                holds.map(|holds| format!("{} held in {}", of(holds), n_held(holds.ballot))),
+                breaks.map(|breaks| format!("{} failed in {}{why}", of(breaks), n_broke(breaks.ballot))),
+            ]
+            .into_iter()
+            .flatten()
+            .collect();
+            format!("{}. {}.", precision(report), known.join("; "))
+        }
+        (End::Max, Some(holds), _) => {
+            format!(
+                " ({} held), the largest load to try; raise it with --max.",
+                n_held(holds.ballot)
+            )
+        }
+        (End::Generator, Some(holds), breaks) => {
+            let breaks =
+                breaks.map(|breaks| format!("; the generator ended the search at {}{why}", of(breaks)));
+            format!(
+                " ({} held at {}){}.",
+                n_held(holds.ballot),
+                of(holds),
+                breaks.unwrap_or_default()
+            )
+        }
         (End::Generator, _, Some(breaks)) => {
             format!(": the generator itself is the bottleneck at {}{why}.", of(breaks))
         }
-        (End::NothingHolds, _, Some(breaks)) => format!(" ({}){why}.", n_broke(breaks.ballot)),
+        (End::NothingHolds, _, Some(breaks)) => format!(" (failed in {}){why}.", n_broke(breaks.ballot)),
+        (End::Inconclusive(budget), ..) => inconclusive(report, budget),
         (End::Degraded, Some(holds), Some(breaks)) => format!(
             ": {} held at first, but later not even {} did{why}. Is the target still running? It may not recover \
              from overload; read its log, and search again after a restart with a lower --max.",
@@ -59,22 +133,46 @@ fn conditions(report: &Report) -> String {
             of(breaks),
         ),
         (_, Some(holds), Some(breaks)) => format!(
-            ": {} held ({}), {} did not ({}){why}.",
+            ": {} held in {}; {} failed in {}{why}.",
             of(holds),
             n_held(holds.ballot),
             of(breaks),
             n_broke(breaks.ballot),
         ),
-        (_, Some(holds), None) => format!(
-            ": {} held ({}), and no other load was tried.",
-            of(holds),
-            n_held(holds.ballot)
-        ),
+        (_, Some(holds), None) => {
+            format!(
+                ": {} held in {}, and no load above it failed.",
+                of(holds),
+                n_held(holds.ballot)
+            )
+        }
         (_, None, Some(breaks)) => {
-            format!(": {} did not hold ({}){why}.", of(breaks), n_broke(breaks.ballot))
+            format!(": {} failed in {}{why}.", of(breaks), n_broke(breaks.ballot))
         }
         (_, None, None) => ".".to_owned(),
     }
+}
+
+/// What was spent, and what would help.
+fn inconclusive(report: &Report, budget: Budget) -> String {
+    let n_steps = report.steps.len();
+    let spent = match budget {
+        Budget::Steps => format!("all {n_steps} steps are spent (--max-steps)"),
+        Budget::Time => format!("the time is spent (--max-time) after {n_steps} steps"),
+    };
+    let advice = match report.line.fit {
+        Some(Fit { spurious, .. }) if spurious >= DISTURBED => {
+            "Steps failed far below the line, as if something else used the machine or the target: close other programs, \
+             or run the target on another machine."
+        }
+        Some(Fit { spread, .. }) if spread >= report.precision => {
+            "Steps at one load end differently: make them longer (--step-duration, or --sample-size of a bench), or accept a \
+             wider interval, for example --precision 15%."
+        }
+        _ => "Search again with more of it, or with a --start near the line.",
+    };
+    let percent = report.precision * 100.0;
+    format!("; {spent} before the interval was within ±{percent:.0} %. {advice}")
 }
 
 /// The reasons of the upper end, after a colon.
@@ -89,82 +187,37 @@ fn why(report: &Report) -> String {
     format!(": {}{}", step.reasons.join("; "), cause.unwrap_or_default())
 }
 
+/// Whether the expected load holds, as a last sentence.
+fn expectation(report: &Report) -> String {
+    let Some((expected, expectation)) = report.expectation() else {
+        return String::new();
+    };
+    let words = match expectation {
+        Expectation::Met => "reached",
+        Expectation::Missed => "not reached",
+        Expectation::Undecided => "undecided, because the interval is on both sides of it",
+    };
+    format!(" Expected: {} or more ({words}).", grouped(expected))
+}
+
 fn n_held(ballot: Ballot) -> String {
-    format!("{} of {} steps held", ballot.held, ballot.n_counted())
+    format!("{} of {} steps", ballot.held, ballot.n_counted())
 }
 
+/// Steps that failed, also those in which the generator was the bottleneck.
 fn n_broke(ballot: Ballot) -> String {
-    format!("{} of {} steps", ballot.broke, ballot.n_counted())
+    format!(
+        "{} of {} steps",
+        ballot.broke + ballot.generator,
+        ballot.n_steps()
+    )
 }
 
-fn precision(line: &Line) -> String {
-    let width = width(line).map(|width| format!("within {:.1} %", width * 100.0));
-    let confidence = confidence(line).map(|confidence| format!("confidence {:.0} %", confidence * 100.0));
-    let words: Vec<_> = width.into_iter().chain(confidence).collect();
-    let mut text = words.join(", ");
-    if let Some(first) = text.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    format!("{text}.")
-}
-
-/// The distance of the ends, as a share of the lower one.
-pub(super) fn width(line: &Line) -> Option<f64> {
-    let (holds, breaks) = (line.holds?, line.breaks?);
-    (line.end == End::Found).then(|| (breaks.load - holds.load) as f64 / holds.load as f64)
-}
-
-/// The confidence (0 to 1) that steps at the lower end hold more often than not, and at the upper one do not: the
-/// probabilities of an error at either end, added up.
-pub(super) fn confidence(line: &Line) -> Option<f64> {
-    let holds = line.holds?.ballot.confidence_that_it_holds();
-    match line.end {
-        End::Found => {
-            let breaks = line.breaks?.ballot.confidence_that_it_breaks();
-            Some((holds + breaks - 1.0).max(0.0))
-        }
-        End::Max | End::Generator => Some(holds),
-        End::NothingHolds | End::Degraded | End::Interrupted => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn level(load: u64, held: u32, broke: u32) -> Level {
-        let generator = 0;
-        let ballot = Ballot {
-            held,
-            broke,
-            generator,
-        };
-        Level { load, ballot }
-    }
-
-    #[test]
-    fn width_and_confidence_are_those_of_the_ends() {
-        use End::{Degraded, Found, Generator, Interrupted, Max, NothingHolds};
-        let (holds, breaks) = (Some(level(100, 3, 0)), Some(level(110, 0, 2)));
-        let (unsure, none) = (Some(level(100, 1, 1)), None);
-        for (end, holds, breaks, expected_width, expected_confidence) in [
-            (Found, holds, breaks, Some(0.1), Some(0.625)),
-            // A confidence below zero is shown as unknown.
-            (Found, unsure, Some(level(110, 1, 1)), Some(0.1), Some(0.0)),
-            (Found, holds, none, None, None),
-            (Max, holds, none, None, Some(0.875)),
-            (Generator, holds, breaks, None, Some(0.875)),
-            (Generator, none, breaks, None, None),
-            (NothingHolds, holds, breaks, None, None),
-            (Degraded, holds, breaks, None, None),
-            (Interrupted, holds, breaks, None, None),
-        ] {
-            let line = Line { end, holds, breaks };
-            assert_eq!(
-                (width(&line), confidence(&line)),
-                (expected_width, expected_confidence),
-                "{line:?}"
-            );
-        }
+fn precision(report: &Report) -> String {
+    let within = report.line.interval.and_then(|interval| interval.within());
+    let n_steps = report.steps.len();
+    match within {
+        Some(within) if within > 0.0 => format!(": within ±{:.1} % after {n_steps} steps", within * 100.0),
+        _ => format!(": exact after {n_steps} steps"),
     }
 }

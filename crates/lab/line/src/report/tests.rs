@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 use super::*;
 use crate::{
     objective::{Concern, Objective},
-    search::{Next, Search, Settings},
+    search::{Budget, Next, Search, Settings},
     step::{Cause, Judged, TargetUse},
 };
 
@@ -89,6 +89,8 @@ pub(super) fn report(settings: Settings, capacity: u64, ceiling: u64, n_steps: u
         unit: Unit::Users,
         objectives: objectives(),
         are_defaults: false,
+        precision: settings.precision,
+        expected: settings.expected,
         line,
         steps,
         notices: vec!["the script has start times, which are left out".to_owned()],
@@ -102,13 +104,39 @@ fn check(report: &Report, expected: &Expect) {
 #[test]
 fn the_headline_is_the_beginning_of_the_sentence() {
     for (capacity, ceiling, expected) in [
-        (1000, 9999, "Holds 1,000 users"),
-        (1000, 300, "Holds at least 300 users"),
-        (0, 9999, "Not even 1 user holds"),
+        (
+            1000,
+            9999,
+            expect!["Holds 935 to 1,032 users at rtt p(95)<500, errors==0 (90 %)"],
+        ),
+        (
+            37,
+            9999,
+            expect!["Holds 36 to 38 users at rtt p(95)<500, errors==0 (90 %)"],
+        ),
+        (
+            3,
+            9999,
+            expect!["Holds 3 users at rtt p(95)<500, errors==0 (90 %)"],
+        ),
+        (
+            1000,
+            300,
+            expect!["Holds at least 290 users at rtt p(95)<500, errors==0"],
+        ),
+        (
+            0,
+            9999,
+            expect!["Not even 1 user holds at rtt p(95)<500, errors==0"],
+        ),
     ] {
         let report = report(Settings::default(), capacity, ceiling, 99);
-        assert_eq!(report.headline(), expected);
-        assert!(report.sentence().starts_with(expected), "{}", report.sentence());
+        expected.assert_eq(&report.headline());
+        assert!(
+            report.sentence().starts_with(&report.headline()),
+            "{}",
+            report.sentence()
+        );
     }
 }
 
@@ -118,32 +146,106 @@ fn the_line_is_a_sentence() {
     check(
         &report(settings, 1000, 9999, 99),
         &expect![
-            "Holds 1,000 users (3 of 3 steps held); broke at 1,040 users (3 of 3 steps): rtt p(95) 520ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores. Within 4.0 %, confidence 75 %."
+            "Holds 935 to 1,032 users at rtt p(95)<500, errors==0 (90 %): within ±4.9 % after 24 steps. 640 users held in 2 of 2 steps; 1,071 users failed in 1 of 1 steps: rtt p(95) 535.5ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores."
         ],
     );
     check(
         &report(Settings { max: 100, ..settings }, 1000, 9999, 99),
         &expect![
-            "Holds 100 users or more (3 of 3 steps held), the largest load to try; raise it with --max."
+            "Holds 100 users or more at rtt p(95)<500, errors==0 (2 of 2 steps held), the largest load to try; raise it with --max."
         ],
     );
     check(
         &report(settings, 1000, 300, 99),
         &expect![
-            "Holds at least 300 users (3 of 3 steps held); the generator ended the search at 310 users: a worker was busy."
+            "Holds at least 290 users at rtt p(95)<500, errors==0 (1 of 1 steps held at 281 users); the generator ended the search at 320 users: a worker was busy."
         ],
     );
     check(
         &report(settings, 1000, 0, 99),
         &expect![
-            "The search says nothing about the target: the generator itself is the bottleneck at 1 user: a worker \
-             was busy."
+            "The search says nothing about the target: the generator itself is the bottleneck at 1 user: a worker was busy."
         ],
     );
     check(
         &report(settings, 0, 9999, 99),
         &expect![
-            "Not even 1 user holds (2 of 2 steps): rtt p(95) 0.5ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores."
+            "Not even 1 user holds at rtt p(95)<500, errors==0 (failed in 5 of 5 steps): rtt p(95) 0.5ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores."
+        ],
+    );
+    let mut spent = report(settings, 1000, 9999, 9);
+    spent.line.end = End::Inconclusive(Budget::Steps);
+    check(
+        &spent,
+        &expect![
+            "Inconclusive: 538 users or more at rtt p(95)<500, errors==0 (90 %); all 9 steps are spent (--max-steps) before the interval was within ±5 %. Search again with more of it, or with a --start near the line."
+        ],
+    );
+    spent.line.fit.as_mut().unwrap().spread = 0.2;
+    check(
+        &spent,
+        &expect![
+            "Inconclusive: 538 users or more at rtt p(95)<500, errors==0 (90 %); all 9 steps are spent (--max-steps) before the interval was within ±5 %. Steps at one load end differently: make them longer (--step-duration, or --sample-size of a bench), or accept a wider interval, for example --precision 15%."
+        ],
+    );
+    spent.line.fit.as_mut().unwrap().spurious = 0.3;
+    check(
+        &spent,
+        &expect![
+            "Inconclusive: 538 users or more at rtt p(95)<500, errors==0 (90 %); all 9 steps are spent (--max-steps) before the interval was within ±5 %. Steps failed far below the line, as if something else used the machine or the target: close other programs, or run the target on another machine."
+        ],
+    );
+    let mut spent = report(settings, 1000, 9999, 12);
+    spent.line.end = End::Inconclusive(Budget::Time);
+    check(
+        &spent,
+        &expect![
+            "Inconclusive: 795 users or more at rtt p(95)<500, errors==0 (90 %); the time is spent (--max-time) after 12 steps before the interval was within ±5 %. Search again with more of it, or with a --start near the line."
+        ],
+    );
+    spent.line.fit.as_mut().unwrap().spread = 0.2;
+    check(
+        &spent,
+        &expect![
+            "Inconclusive: 795 users or more at rtt p(95)<500, errors==0 (90 %); the time is spent (--max-time) after 12 steps before the interval was within ±5 %. Steps at one load end differently: make them longer (--step-duration, or --sample-size of a bench), or accept a wider interval, for example --precision 15%."
+        ],
+    );
+    spent.line.fit.as_mut().unwrap().spurious = 0.3;
+    check(
+        &spent,
+        &expect![
+            "Inconclusive: 795 users or more at rtt p(95)<500, errors==0 (90 %); the time is spent (--max-time) after 12 steps before the interval was within ±5 %. Steps failed far below the line, as if something else used the machine or the target: close other programs, or run the target on another machine."
+        ],
+    );
+    let expected = Settings {
+        expected: Some(100),
+        ..settings
+    };
+    check(
+        &report(expected, 1000, 9999, 99),
+        &expect![
+            "Holds 935 to 1,032 users at rtt p(95)<500, errors==0 (90 %): within ±4.9 % after 24 steps. 640 users held in 2 of 2 steps; 1,071 users failed in 1 of 1 steps: rtt p(95) 535.5ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores. Expected: 100 or more (reached)."
+        ],
+    );
+    let expected = Settings {
+        expected: Some(100000),
+        ..settings
+    };
+    check(
+        &report(expected, 1000, 9999, 99),
+        &expect![
+            "Holds 935 to 1,032 users at rtt p(95)<500, errors==0 (90 %): within ±4.9 % after 24 steps. 640 users held in 2 of 2 steps; 1,071 users failed in 1 of 1 steps: rtt p(95) 535.5ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores. Expected: 100,000 or more (not reached)."
+        ],
+    );
+    let undecided = Settings {
+        expected: Some(1000),
+        max_steps: 12,
+        ..settings
+    };
+    check(
+        &report(undecided, 1000, 9999, 99),
+        &expect![
+            "Inconclusive: 795 users or more at rtt p(95)<500, errors==0 (90 %); all 12 steps are spent (--max-steps) before the interval was within ±5 %. Search again with more of it, or with a --start near the line. Expected: 1,000 or more (undecided, because the interval is on both sides of it)."
         ],
     );
     check(
@@ -153,19 +255,19 @@ fn the_line_is_a_sentence() {
     check(
         &report(settings, 1000, 9999, 3),
         &expect![
-            "Ended before the line was found: 40 users held (1 of 1 steps held), and no other load was tried."
+            "Ended before the line was found: 40 users held in 1 of 1 steps, and no load above it failed."
         ],
     );
     check(
         &report(settings, 1000, 9999, 11),
         &expect![
-            "Ended before the line was found: 960 users held (1 of 1 steps held), 1,280 users did not (2 of 2 steps): rtt p(95) 640ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores."
+            "Ended before the line was found: 987 users held in 1 of 1 steps; 1,280 users failed in 2 of 2 steps: rtt p(95) 640ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores."
         ],
     );
     check(
         &report(settings, 0, 9999, 2),
         &expect![
-            "Ended before the line was found: 10 users did not hold (2 of 2 steps): rtt p(95) 5ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores."
+            "Ended before the line was found: 2 users failed in 1 of 1 steps: rtt p(95) 1ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores."
         ],
     );
     let mut degraded = report(settings, 0, 9999, 99);
@@ -174,9 +276,7 @@ fn the_line_is_a_sentence() {
     check(
         &degraded,
         &expect![
-            "The target got worse during the search: 640 users held at first, but later not even 1 user did: rtt \
-             p(95) 0.5ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores. Is the target still running? \
-             It may not recover from overload; read its log, and search again after a restart with a lower --max."
+            "The target got worse during the search: 640 users held at first, but later not even 1 user did: rtt p(95) 0.5ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores. Is the target still running? It may not recover from overload; read its log, and search again after a restart with a lower --max."
         ],
     );
 }
@@ -201,13 +301,18 @@ fn everything_for_people() {
            20    10ms   █████
            40    20ms   ██████████
            80    40ms   ████████████████████
+           95  47.5ms   ███████████████████████▊
+           98    49ms   ████████████████████████▌
+           99  49.5ms   ████████████████████████▊
           100    50ms   █████████████████████████
+          101  50.5ms ✗ █████████████████████████▎
+          102    51ms ✗ █████████████████████████▌
           105  52.5ms ✗ ██████████████████████████▎
-          110    55ms ✗ ███████████████████████████▌
-          120    60ms ✗ ██████████████████████████████
+          107  53.5ms ✗ ██████████████████████████▊
+          123  61.5ms ✗ ██████████████████████████████▊
           160    80ms ✗ ████████████████████████████████████████
 
-        Holds 100 users (3 of 3 steps held); broke at 105 users (3 of 3 steps): rtt p(95) 52.5ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores. Within 5.0 %, confidence 75 %.
+        Holds 97 to 106 users at rtt p(95)<500, errors==0 (90 %): within ±4.4 % after 19 steps. 95 users held in 1 of 1 steps; 107 users failed in 1 of 1 steps: rtt p(95) 53.5ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores.
         the script has start times, which are left out
     "#]].assert_eq(&report.text(Style::PLAIN));
 }
@@ -254,25 +359,36 @@ fn everything_for_machines() {
           "plimsoll": "0.1.0",
           "result": {
             "breaks": {
-              "broke": 3,
+              "broke": 1,
               "generator": 0,
               "held": 0,
-              "load": 16
+              "load": 17
             },
-            "confidence": 0.75,
             "end": "found",
-            "headline": "Holds 15 users",
+            "expected": null,
+            "fit": {
+              "line": 15,
+              "spread": 0.011195317695426822,
+              "spurious": 0.03880982576422084
+            },
+            "headline": "Holds 15 to 16 users at rtt p(95)<500, errors==0 (90 %)",
             "holds": {
               "broke": 0,
               "generator": 0,
               "held": 3,
               "load": 15
             },
+            "interval": {
+              "confidence": 0.9,
+              "high": 16,
+              "low": 15,
+              "within": 0.03225806451612903
+            },
             "likely_cause": null,
             "reasons": null,
-            "sentence": "Holds 15 users (3 of 3 steps held); broke at 16 users (3 of 3 steps). Within 6.7 %, confidence 75 %.",
-            "what_broke": null,
-            "within": 0.06666666666666667
+            "sentence": "Holds 15 to 16 users at rtt p(95)<500, errors==0 (90 %): within ±3.2 % after 1 steps. 15 users held in 3 of 3 steps; 17 users failed in 1 of 1 steps.",
+            "spent": null,
+            "what_broke": null
           },
           "started_at": "2026-11-22T10:00:00Z",
           "steps": [
@@ -311,7 +427,7 @@ fn everything_for_machines() {
             }
           ],
           "unit": "users",
-          "version": 1
+          "version": 2
         }"#]].assert_eq(&format!("{:#}", report.json()));
 }
 
@@ -371,10 +487,13 @@ fn a_page_has_the_line_in_its_title() {
     let report = report(Settings::default(), 100, 9999, 99);
     let page = report.html();
     assert!(
-        page.contains("<title>chat.js: Holds 100 users · Plimsoll</title>"),
+        page.contains(&format!(
+            "<title>chat.js: {} · Plimsoll</title>",
+            report.headline().replace('<', "&lt;")
+        )),
         "{page:.300}"
     );
-    assert!(page.contains("broke at 105 users"));
+    assert!(page.contains(" users failed in "));
 }
 
 #[test]
@@ -406,6 +525,15 @@ fn loads_have_their_unit() {
     ] {
         assert_eq!(unit.of(load), expected);
     }
+    let ranges = [Unit::Users, Unit::Rate, Unit::Scale].map(|unit| unit.of_range(450, 1_520));
+    assert_eq!(
+        ranges,
+        [
+            "450 to 1,520 users",
+            "450 to 1,520 iterations/s",
+            "scale 450 to 1,520"
+        ]
+    );
 }
 
 #[test]
@@ -442,11 +570,30 @@ fn other_texts_are_no_kept_search() {
             "is not a search result of plimsoll line: missing field `name`",
         ),
         (
-            r#"{"version": 2}"#,
-            "is a search result of version 2, but this program reads version 1; use a newer plimsoll",
+            r#"{"version": 3}"#,
+            "is a search result of version 3, but this program reads version 2; use a newer plimsoll",
         ),
     ] {
         let error = Kept::read(text).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     }
+}
+
+#[test]
+fn objectives_without_samples_are_not_in_the_headline() {
+    let mut report = report(Settings::default(), 3, 9999, 99);
+    for step in &mut report.steps {
+        step.objectives[1].value = None;
+    }
+    assert_eq!(report.headline(), "Holds 3 users at rtt p(95)<500 (90 %)");
+    let more = report.objectives[0].clone();
+    report.objectives = vec![more.clone(), more.clone(), more.clone(), more];
+    for step in &mut report.steps {
+        let judged = step.objectives[0].clone();
+        step.objectives = vec![judged; 4];
+    }
+    let expected = "Holds 3 users at rtt p(95)<500, rtt p(95)<500 and 2 more (90 %)";
+    assert_eq!(report.headline(), expected);
+    report.steps.iter_mut().for_each(|step| step.objectives.clear());
+    assert_eq!(report.headline(), "Holds 3 users (90 %)");
 }

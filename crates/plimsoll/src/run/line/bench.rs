@@ -21,6 +21,8 @@ Examples:
       --slo 'connect p(95)<1000' --slo errors==0
   plimsoll line bench echo ws://127.0.0.1:9001/ws --server-type echo --slo 'rtt p(99)<50'
 
+  plimsoll line bench echo ws://127.0.0.1:9001/ws --server-type echo --expect 2000      a CI gate
+
 Objectives may be about listener_delivery (a broadcast until each listener has it), delivery (until the
 last listener has it), rtt (a send until its sender's answer), connect, lost and errors. Exit codes are those of plimsoll line.";
 

@@ -23,7 +23,7 @@ pub(super) fn entry(report: &Report, began: SystemTime, took: Duration) -> Run {
         vus_max: most_users(report),
         verdict: report.line.end.name().to_owned(),
         saturated: report.line.end == End::Generator,
-        figures: figures(report),
+        figures: report.headline(),
         note: None,
         tags: Vec::new(),
     }
@@ -38,31 +38,16 @@ fn most_users(report: &Report) -> u32 {
     }
 }
 
-/// The line in a few words.
-fn figures(report: &Report) -> String {
-    let of = |load| report.unit.of(load);
-    let known = [
-        report.line.holds.map(|level| format!("{} held", of(level.load))),
-        report
-            .line
-            .breaks
-            .map(|level| format!("{} broke", of(level.load))),
-    ];
-    known.into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
-
 #[cfg(test)]
 mod tests {
-    use plimsoll_line::search::{Ballot, Level, Line, Vote};
-    use plimsoll_line::step::Step;
+    use plimsoll_line::{
+        search::{Budget, Interval, Line, Vote},
+        step::Step,
+    };
 
     use super::*;
 
-    fn report(end: End, unit: Unit, loads: &[u64]) -> Report {
-        let level = |load: &u64| Level {
-            load: *load,
-            ballot: Ballot::default(),
-        };
+    fn report(end: End, unit: Unit, loads: &[u64], interval: Option<(u64, Option<u64>)>) -> Report {
         Report {
             plimsoll: "0",
             command: ["plimsoll", "line", "chat.js"].map(str::to_owned).to_vec(),
@@ -71,10 +56,14 @@ mod tests {
             unit,
             objectives: Vec::new(),
             are_defaults: true,
+            precision: 0.05,
+            expected: None,
             line: Line {
                 end,
-                holds: loads.first().map(level),
-                breaks: loads.get(1).map(level),
+                interval: interval.map(|(low, high)| Interval { low, high }),
+                fit: None,
+                holds: None,
+                breaks: None,
             },
             steps: loads
                 .iter()
@@ -89,28 +78,47 @@ mod tests {
 
     #[test]
     fn a_search_is_listed_by_what_it_found() {
-        for (end, unit, loads, users, verdict, figures) in [
+        let found = Some((1240, Some(1280)));
+        for (end, unit, loads, interval, users, verdict, figures) in [
             (
                 End::Found,
                 Unit::Users,
-                &[1240, 1280][..],
-                1280,
+                &[1240, 1290][..],
+                found,
+                1290,
                 "found",
-                "1,240 users held, 1,280 users broke",
+                "Holds 1,240 to 1,280 users (90 %)",
             ),
-            (End::Max, Unit::Rate, &[35], 0, "max", "35 iterations/s held"),
+            (
+                End::Max,
+                Unit::Rate,
+                &[35],
+                Some((35, None)),
+                0,
+                "max",
+                "Holds 35 iterations/s or more",
+            ),
+            (
+                End::Inconclusive(Budget::Time),
+                Unit::Clients,
+                &[10],
+                found,
+                10,
+                "inconclusive",
+                "Inconclusive: 1,240 to 1,280 clients (90 %)",
+            ),
             (
                 End::Interrupted,
                 Unit::Clients,
-                &[10],
-                10,
+                &[],
+                None,
+                0,
                 "interrupted",
-                "10 clients held",
+                "Ended before the first step was complete",
             ),
-            (End::Interrupted, Unit::Clients, &[], 0, "interrupted", ""),
         ] {
             let run = entry(
-                &report(end, unit, loads),
+                &report(end, unit, loads, interval),
                 SystemTime::UNIX_EPOCH,
                 Duration::from_secs(9),
             );

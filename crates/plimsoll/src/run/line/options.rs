@@ -10,7 +10,7 @@ use std::{
 use clap::{Args, Parser, ValueEnum, ValueHint};
 use plimsoll_line::{
     report::{Report, Unit},
-    search::Settings,
+    search::{MOST_STEPS, Settings},
 };
 use plimsoll_load::{plan::parse_duration, watch};
 use plimsoll_report::Style;
@@ -27,12 +27,17 @@ Examples:
   plimsoll line echo.yml --url ws://localhost:3334/cable          a wsdirector file, by its :scale
   plimsoll line bench broadcast ws://localhost:8080/json          the number of clients; see line bench --help
 
-The load doubles until an objective fails. Then the search halves the interval and repeats steps. A step
+  plimsoll line chat.js --slo 'rtt p(95)<500' --expect 2000       a CI gate: exit code 0 if 2,000 users or more hold
+  plimsoll line chat.js --max-time 10m --precision 10%            a rough answer in ten minutes at most
+
+The load doubles until an objective fails. Then each step goes where it tells most, until the line is known
+within --precision with 90 % confidence. A search that does not get there says so and how far it got. A step
 in which this program itself was the bottleneck never counts as the target's limit.
 
-Exit codes: 0 the line was found; 3 not even the smallest load holds, or the target did not recover; 4 the
-generator was the bottleneck, so the line is higher; 105 a signal ended the search (the results so far
-are printed). Other codes are those of plimsoll run.";
+Exit codes: 0 the line was found; 3 not even the smallest load holds, or the target did not recover; 4
+inconclusive, or the generator was the bottleneck, so the line is higher; 105 a signal ended the search (the
+results so far are printed). With --expect: 0 the line is at N or above; 3 it is below; 4 it may be either.
+Other codes are those of plimsoll run.";
 
 /// Find the largest load at which a target meets its objectives: users, or iterations per second.
 #[derive(Debug, Parser)]
@@ -123,12 +128,22 @@ pub(super) struct HuntFlags {
     /// Largest load to try
     #[arg(long, value_name = "N", default_value_t = MOST, value_parser = load)]
     max: u64,
-    /// How often to try both ends of the line
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
+    /// In how many separate moments steps must confirm each end of the interval
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=9))]
     repeat: u32,
-    /// Largest distance between both ends, as a percentage
+    /// How narrow the interval must be: largest distance of its ends from its middle, as a percentage
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = precision)]
     precision: f64,
+    /// Largest number of steps; a search that needs more is inconclusive
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_STEPS)))]
+    max_steps: u32,
+    /// Begin no step after this time; a search that needs more is inconclusive. Default: no limit
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub(super) max_time: Option<Duration>,
+    /// Load that the target must hold: exit code 0 if the whole interval is at or above it, 3 if below, 4 if the
+    /// search cannot tell
+    #[arg(long, value_name = "N", value_parser = load)]
+    pub(super) expect: Option<u64>,
 }
 
 /// The greatest load: a machine has fewer ports for one target, and cannot start as many iterations per second.
@@ -197,12 +212,20 @@ impl HuntFlags {
                 self.max
             ));
         }
+        if let Some(expected) = self.expect.filter(|expected| *expected > self.max) {
+            return Err(format!(
+                "--expect {expected} is above --max {}, so it cannot be reached; expected --max of at least --expect",
+                self.max
+            ));
+        }
         Ok(Settings {
             least,
             start: self.start,
             max: self.max,
             repeat: self.repeat,
             precision: self.precision,
+            max_steps: self.max_steps,
+            expected: self.expect,
         })
     }
 }
@@ -300,9 +323,9 @@ const LONGEST: Duration = Duration::from_secs(3600);
 fn precision(text: &str) -> Result<f64, String> {
     let percent: Option<f64> = text.strip_suffix('%').unwrap_or(text).trim().parse().ok();
     percent
-        .filter(|percent| (0.1..=100.0).contains(percent))
+        .filter(|percent| (0.1..=50.0).contains(percent))
         .map(|percent| percent / 100.0)
-        .ok_or_else(|| "expected percent from 0.1 to 100, for example 5%".to_owned())
+        .ok_or_else(|| "expected percent from 0.1 to 50, for example 5%".to_owned())
 }
 
 #[cfg(test)]
@@ -324,7 +347,7 @@ mod tests {
     #[test]
     fn a_search_has_settings() {
         let options =
-            parse("a.js --start 3 --max 70 --repeat 5 --precision 2.5% --warm-up 0 --step-duration 1m")
+            parse("a.js --start 3 --max 70 --repeat 5 --precision 2.5% --max-steps 30 --expect 60 --warm-up 0 --step-duration 1m")
                 .unwrap();
         let settings = options.search.hunt.settings(1).unwrap();
         assert_eq!(
@@ -335,6 +358,8 @@ mod tests {
                 max: 70,
                 repeat: 5,
                 precision: 0.025,
+                max_steps: 30,
+                expected: Some(60),
             }
         );
         let timing = options.search.timing();
@@ -352,8 +377,12 @@ mod tests {
             ("a.js --step-duration 0s", "expected at least 1s"),
             ("a.js --step-duration 2h", "expected full seconds up to 1h"),
             ("a.js --warm-up soon", "invalid value 'soon'"),
-            ("a.js --precision 0%", "expected percent from 0.1 to 100"),
-            ("a.js --repeat 0", "0 is not in 1..=99"),
+            ("a.js --precision 0%", "expected percent from 0.1 to 50"),
+            ("a.js --precision 51%", "expected percent from 0.1 to 50"),
+            ("a.js --repeat 0", "0 is not in 1..=9"),
+            ("a.js --max-steps 121", "121 is not in 1..=120"),
+            ("a.js --max-time soon", "invalid value 'soon'"),
+            ("a.js --expect 0", "expected a whole number from 1 to 1000000"),
             (
                 "a.js --report line.pdf",
                 "expected a file that ends with .html, .json or .txt",
@@ -366,6 +395,7 @@ mod tests {
         }
         let settings = |arguments, least| parse(arguments).unwrap().search.hunt.settings(least).unwrap_err();
         assert!(settings("a.js --start 20 --max 10", 1).contains("--max 10 is below --start 20"));
+        assert!(settings("a.js --max 10 --expect 11", 1).contains("--expect 11 is above --max 10"));
         assert!(settings("a.js --start 1 --max 2", 3).contains("the least load is 3"));
     }
 }
