@@ -103,14 +103,14 @@ impl Options {
     }
 }
 
-/// Says the verdicts, which the exit code and a page nobody has opened yet do not explain.
+/// Says the verdicts, which the exit code and a page that is not open yet do not explain.
 fn tell(comparisons: &[Comparison]) {
     for comparison in comparisons {
         let line = format!("{}: {}", comparison.candidate.label, comparison.headline());
         // A closed stderr has no reader, so the error is ignored.
-        let _nobody_reads = writeln!(io::stderr(), "{line}");
+        let _unread = writeln!(io::stderr(), "{line}");
         for advice in &comparison.advice {
-            let _nobody_reads = writeln!(io::stderr(), "  {advice}");
+            let _unread = writeln!(io::stderr(), "  {advice}");
         }
     }
 }

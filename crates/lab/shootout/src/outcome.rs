@@ -12,7 +12,8 @@ use plimsoll_report::{
 };
 
 use crate::{
-    in_flight::InFlight, journal::Chronicle, meter::Period, options::Model, samples::Rtt, server_type::ServerType,
+    in_flight::InFlight, journal::Chronicle, meter::Period, options::Model, samples::Rtt,
+    server_type::ServerType,
 };
 
 mod summary;

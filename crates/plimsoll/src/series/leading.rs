@@ -94,7 +94,7 @@ fn repeat(flags: SeriesFlags<'_>) -> Result<Status, Failure> {
     let mut results = Vec::new();
     for n in 1..=n_runs {
         announce(flags, &format!("Run {n} of {n_runs}."));
-        results.push(result(Member::new(folder.file(n), None), n, n_runs)?);
+        results.push(result(&Member::new(folder.file(n), None), n, n_runs)?);
     }
     let summaries: Vec<_> = results.iter().map(|result| &result.summary).collect();
     flags.report.write_each(&summaries);
@@ -134,7 +134,7 @@ impl Contest {
             let side = side_of(n);
             let target = (side == 0).then(|| self.other.clone());
             announce(flags, &format!("Run {n} of {n_runs}: {}.", self.labels[side]));
-            let result = result(Member::new(folder.file(n), target), n, n_runs)?;
+            let result = result(&Member::new(folder.file(n), target), n, n_runs)?;
             if !result.status.success() {
                 announce(
                     flags,
@@ -173,8 +173,8 @@ struct Outcome {
 }
 
 /// Makes one run.
-fn result(member: Member, n: usize, n_runs: usize) -> Result<Outcome, Failure> {
-    let Ended { status, is_stopped } = run_local(run(&member))?;
+fn result(member: &Member, n: usize, n_runs: usize) -> Result<Outcome, Failure> {
+    let Ended { status, is_stopped } = run_local(run(member))?;
     if is_stopped || status.code() == Some(i32::from(TestFailure::Interrupted as u8)) {
         let message = format!("the series was interrupted in run {n} of {n_runs}, so nothing is compared");
         return Err(TestFailure::Interrupted.because(message));

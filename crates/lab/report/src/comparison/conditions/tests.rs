@@ -232,7 +232,7 @@ fn sides_in_turn_have_a_neighbour_for_each_run() {
     let runs = |times: &[u32]| -> Vec<Summary> {
         let run = |time: &u32| {
             changed(1, |run| {
-                run.metadata.started_at = format!("2026-11-22T10:{time:02}:00Z")
+                run.metadata.started_at = format!("2026-11-22T10:{time:02}:00Z");
             })
         };
         times.iter().map(run).collect()
