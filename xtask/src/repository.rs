@@ -67,26 +67,30 @@ pub(crate) fn build_release(package: &str) -> Result<PathBuf, command::Error> {
 
 /// Builds `package` in a profile of the root manifest and returns the path of its binary.
 pub(crate) fn build(package: &str, profile: &str) -> Result<PathBuf, command::Error> {
-    let mut build = cargo();
-    build.args([
-        "build",
-        "--profile",
-        profile,
-        "--package",
-        package,
-        "--message-format",
-        "json-render-diagnostics",
-    ]);
-    println!("$ {}", command::line(&build));
-    let messages = command::read(&mut build)?;
-    Ok(executable(&messages).expect("cargo reports the executable of a package that has a binary"))
+    build_selection(package, &["--profile", profile, "--package", package])
 }
 
-/// The last executable that Cargo's JSON messages name.
-fn executable(messages: &str) -> Option<PathBuf> {
+/// Builds everything that `cargo test --workspace` builds, and returns the path of `package`'s binary. The binary by itself
+/// would have other features of its dependencies, so Cargo would compile most of them and all our crates once more.
+pub(crate) fn build_with_tests(package: &str) -> Result<PathBuf, command::Error> {
+    build_selection(package, &["--workspace", "--all-targets"])
+}
+
+fn build_selection(package: &str, selection: &[&str]) -> Result<PathBuf, command::Error> {
+    let mut build = cargo();
+    build.arg("build").args(selection);
+    build.args(["--message-format", "json-render-diagnostics"]);
+    println!("$ {}", command::line(&build));
+    let messages = command::read(&mut build)?;
+    Ok(executable(&messages, package).expect("cargo reports the executable of a package that has a binary"))
+}
+
+/// The binary of this name in Cargo's JSON messages. The tests of its code have the same name.
+fn executable(messages: &str, name: &str) -> Option<PathBuf> {
     messages
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|message| message["target"]["name"] == name && message["profile"]["test"] == false)
         .filter_map(|message| message.get("executable")?.as_str().map(PathBuf::from))
         .next_back()
 }
@@ -97,15 +101,17 @@ mod tests {
 
     #[test]
     fn the_executable_is_read_from_cargos_messages() {
-        let messages = r#"{"reason":"compiler-artifact","executable":null}
+        let messages = r#"{"target":{"name":"plimsoll"},"profile":{"test":false},"executable":null}
 not json
-{"reason":"compiler-artifact","executable":"target/release/plimsoll"}
+{"target":{"name":"plimsoll"},"profile":{"test":true},"executable":"target/debug/deps/plimsoll-1"}
+{"target":{"name":"plimsoll"},"profile":{"test":false},"executable":"target/debug/plimsoll"}
+{"target":{"name":"xtask"},"profile":{"test":false},"executable":"target/debug/xtask"}
 {"reason":"build-finished","success":true}"#;
         assert_eq!(
-            executable(messages),
-            Some(PathBuf::from("target/release/plimsoll"))
+            executable(messages, "plimsoll"),
+            Some(PathBuf::from("target/debug/plimsoll"))
         );
-        assert_eq!(executable(""), None);
+        assert_eq!(executable("", "plimsoll"), None);
     }
 
     #[test]

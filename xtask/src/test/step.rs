@@ -104,6 +104,9 @@ fn cargo(arguments: &[&str]) -> Result<(), command::Error> {
 
 /// Builds the binary that the end-to-end tests start, and returns its path.
 fn build(options: &Options) -> Result<PathBuf, command::Error> {
-    let profile = if options.release { "release" } else { "dev" };
-    repository::build("plimsoll", profile)
+    if options.release {
+        repository::build_release("plimsoll")
+    } else {
+        repository::build_with_tests("plimsoll")
+    }
 }
