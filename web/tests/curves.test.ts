@@ -32,7 +32,7 @@ function search(steps: Step[]): Search {
             { title: "errors", measure: "number", limit: 0 },
         ],
         default_objectives: false,
-        result: { end: "found", holds: null, breaks: null, within: null, confidence: null, headline: "", sentence: "" },
+        result: { end: "found", holds: null, breaks: null, headline: "", sentence: "" },
         steps,
         notices: [],
     };
