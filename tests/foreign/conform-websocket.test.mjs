@@ -165,8 +165,10 @@ describe("a server that does otherwise where it may", { concurrency: 4 }, () => 
       const server = await startFaulty(freedom);
       t.after(() => server.close());
       const url = `ws://127.0.0.1:${server.address().port}/`;
+      // Only a limit is about messages of megabytes, which take this server half a minute.
+      const large = freedom === "keeps-limit" ? "9.3,9.4,9.5,9.6,9.7,9.8" : "9";
       const { code, stdout, stderr } = await plimsoll(
-        ...["conform", "websocket", url, "--except", "9.3,9.4,9.5,9.6,9.7,9.8,12,13", "--format", "json", "--timeout", "60"],
+        ...["conform", "websocket", url, "--except", `${large},12,13`, "--format", "json", "--timeout", "60"],
       );
       assert.equal(code, 0, stderr || stdout);
       const bad = JSON.parse(stdout).outcomes.filter(({ verdict, closing }) => [verdict, closing].includes("fail"));

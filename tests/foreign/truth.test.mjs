@@ -126,7 +126,8 @@ describe("a target that stalls for 2 s, once", () => {
     const script = withOptions({ vus: 5, duration: `${SECONDS}s` });
     const { code, stdout, stderr } = await run(t, script, ["--summary-export", "summary.json"], { URL: url });
     assert.equal(code, 0, stderr);
-    assert.ok(record.stallMs >= 2_000, `${record.n} requests`);
+    // A timer of Node.js may fire a millisecond early.
+    assert.ok(record.stallMs >= 1_999, `${record.n} requests, stalled for ${record.stallMs} ms`);
     assert.match(stdout, /model\.+: closed\n +- .*a stall shows in few samples/);
   });
 });
