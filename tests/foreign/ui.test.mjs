@@ -139,8 +139,8 @@ describe("the page of runs", () => {
     await page.waitForSelector("#differences");
     // The oldest is what the other one is compared with, whatever the order in which they were chosen.
     const runs = await page.locator("main .run-label").allTextContents();
-    const names = runs.slice(0, 2).map((run) => run.replace(/ \d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/, ""));
-    assert.deepEqual(names, ["passes.js", "fails.js"]);
+    const columns = runs.slice(0, 2).map((run) => run.replace(/ \d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/, ""));
+    assert.deepEqual(columns, ["passes.js", "fails.js"]);
     check();
 
     child.kill("SIGTERM");
