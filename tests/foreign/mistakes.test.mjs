@@ -273,7 +273,7 @@ describe("failures in numbers", () => {
     assert.match(stderr, /× client not ready: .*503[^]*503 Service\s+Unavailable/);
   });
 
-  test("a rate that is none is refused with an example", async (t) => {
+  test("an invalid rate is refused with an example", async (t) => {
     const cwd = folderOf(t, files);
     const { code, stderr } = await plimsollIn({ cwd }, "run", "--abort-on-error-rate", "150%", "throws.js");
     assert.equal(code, 2, stderr);

@@ -1,9 +1,9 @@
 //! The number of requests or messages that start per second, as an exact fraction.
 //!
-//! The load engine's [`Arrivals`](plimsoll_load::executor::Arrivals) cannot take its place. They end, because their
-//! integers cover a limited time: 119 days at 99,999 per second, nine hours at 9,999,999.999. A run of `bench http` may last a year,
-//! and with a number of requests it lasts as long as that takes. They also find a start by bisection, because a rate may
-//! change; here one division does, which every request pays.
+//! `bench broadcast` schedules its messages with the load engine's [`Arrivals`]. `bench http` computes its starts here:
+//! arrivals end, because their integers cover a limited time (119 days at 99,999 per second, nine hours at
+//! 9,999,999.999), but a run may last a year, and with a number of requests it lasts as long as that takes. Arrivals also
+//! find a start by bisection, because a rate may change; here one division does, which every request pays.
 
 use std::{fmt, str::FromStr, time::Duration};
 

@@ -166,7 +166,7 @@ async fn watched(
         progress.observe(outcome);
     };
     let stop: Stop<'_> = Box::pin(async {
-        // Whoever waits for this is at the cases, and keeps what it has.
+        // The task that waits for this runs the cases, and keeps the results so far.
         is_running.set(true);
         signals.received(1).await;
     });

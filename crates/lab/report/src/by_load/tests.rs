@@ -103,7 +103,7 @@ fn only_a_load_that_was_held_is_a_plateau() {
             &["100 for 3 s from 0", "200 for 3 s from 4", "400 for 3 s from 8"],
         ),
         ("a slow ramp", (0..=400).map(|n| 1_000 + n).collect(), &[]),
-        ("nobody", vec![0; 5], &[]),
+        ("no users", vec![0; 5], &[]),
     ] {
         let (by_load, _) = by_load(&users);
         assert_eq!(held(&by_load), expected, "{what}");
