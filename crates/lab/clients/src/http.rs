@@ -45,7 +45,7 @@ pub use self::{
     kept_bodies::KeptBodies,
     multipart::{FormPart, multipart},
     repeater::{Attempt, Connections, Details, Repeater, Reply},
-    request::{Authentication, Keep, Request, RequestCookie},
+    request::{Authentication, Keep, Redirects, Request, RequestCookie},
     settings::Settings,
     template::{Template, Version},
 };

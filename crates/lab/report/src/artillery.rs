@@ -43,6 +43,9 @@ pub struct Figures {
     pub summaries: BTreeMap<String, Histogram>,
 }
 
+/// How the names of figures of single endpoints begin.
+const ENDPOINTS: &str = "plugins.metrics-by-endpoint.";
+
 /// The figures of a distribution, in Artillery's order.
 const FIGURES: [&str; 11] = [
     "min", "max", "count", "mean", "p50", "median", "p75", "p90", "p95", "p99", "p999",
@@ -86,7 +89,20 @@ impl Figures {
                 _ => {}
             }
         }
+        // Artillery states it even if none failed.
+        if figures.counters.contains_key("vusers.created") {
+            figures.counters.entry("vusers.failed".to_owned()).or_default();
+        }
         figures
+    }
+
+    /// The figures without those of single endpoints.
+    #[must_use]
+    pub fn without_endpoints(&self) -> Self {
+        let mut rest = self.clone();
+        rest.counters.retain(|name, _| !name.starts_with(ENDPOINTS));
+        rest.summaries.retain(|name, _| !name.starts_with(ENDPOINTS));
+        rest
     }
 
     /// A counter. Zero if it has no samples.

@@ -4,6 +4,7 @@
 
 use std::{
     borrow::Cow,
+    collections::BTreeMap,
     fmt::{self, Debug},
     fs::File,
     io::{self, Write},
@@ -16,7 +17,6 @@ use std::{
 use clap::ValueEnum;
 use plimsoll_report::rfc3339;
 use plimsoll_script::Redaction;
-use serde_json::{Map, Value};
 use tracing::{
     Event, Level, Metadata, Subscriber,
     field::{Field, Visit},
@@ -408,10 +408,10 @@ impl Line {
             ("msg", self.fields.message.clone()),
         ];
         let fields = others.chain(source).chain(own);
-        let fields: Map<String, Value> = fields
-            .map(|(name, value)| (name.to_owned(), value.into()))
-            .collect();
-        writeln!(writer, "{}", Value::from(fields))
+        // Sorted by name, as in k6. The last of equal names wins.
+        let fields: BTreeMap<_, _> = fields.collect();
+        let text = serde_json::to_string(&fields).map_err(|_| fmt::Error)?;
+        writeln!(writer, "{text}")
     }
 }
 

@@ -94,7 +94,7 @@ mod tests {
             ),
             (
                 r#"{"channel":"C","accessToken":"abc","key":"eyJh.eyJl.c2ln","room":7}"#.to_owned(),
-                r#"{"accessToken":"***","channel":"C","key":"***","room":7}"#,
+                r#"{"channel":"C","accessToken":"***","key":"***","room":7}"#,
             ),
             (
                 r#"{"channel":"C","nested":{"password":"x"}}"#.to_owned(),

@@ -44,7 +44,7 @@ async fn a_client_is_told_and_judged() {
         );
         let info = call(&listener, "/getCaseInfo?case=1", CLOSE).await;
         assert!(
-            info.contains(r#"{"description":"a text of 0 bytes comes back","id":"1.1.1"}"#),
+            info.contains(r#"{"id":"1.1.1","description":"a text of 0 bytes comes back"}"#),
             "{info}"
         );
         // An echo of 0 bytes is due, and then an answer to the Close.

@@ -13,7 +13,7 @@ use http::Method;
 use tokio::time::timeout;
 
 use super::{
-    Authentication, Cookie, CookieJar, Exchange, HttpError, Request, Response, Settings,
+    Authentication, Cookie, CookieJar, Exchange, HttpError, Redirects, Request, Response, Settings,
     connection::Connection,
     content_coding::decode,
     digest::{Challenge, Credentials},
@@ -324,13 +324,21 @@ impl Sending<'_> {
             });
         }
         let location = redirect::location(&self.request.url, response);
-        let Some(location) = location.filter(|_| self.n_redirects < self.request.max_redirects) else {
+        let Some(location) = location else {
             return Ok(Next::Nothing);
         };
+        let (rules, most) = (self.request.redirects, self.request.max_redirects);
+        if self.n_redirects >= most {
+            return match rules {
+                // Without a limit above zero, redirects are not followed at all.
+                Redirects::Got if most > 0 => Err(HttpError::TooManyRedirects(most)),
+                Redirects::Got | Redirects::Go => Ok(Next::Nothing),
+            };
+        }
         let next = location?;
         self.n_redirects += 1;
         self.authorization = None;
-        self.referer = redirect::referer(&self.request.url, &next);
+        self.referer = redirect::referer(&self.request.url, &next).filter(|_| rules == Redirects::Go);
         redirect::follow(self.request.to_mut(), response.status, next);
         Ok(Next::Again)
     }

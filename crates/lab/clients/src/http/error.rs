@@ -27,6 +27,9 @@ pub enum HttpError {
     /// The target of a redirect is not a URL.
     #[error("failed to parse Location header {0:?}")]
     Location(String),
+    /// There were more redirects than allowed.
+    #[error("more than {0} redirects")]
+    TooManyRedirects(u32),
     /// A field of the request cannot be sent.
     #[error(
         "invalid header field {0:?}: names are letters, digits and dashes; values have no control characters"
@@ -117,6 +120,7 @@ impl HttpError {
         match self {
             Self::Scheme(_)
             | Self::Location(_)
+            | Self::TooManyRedirects(_)
             | Self::Field(_)
             | Self::Unanswered
             | Self::Ended

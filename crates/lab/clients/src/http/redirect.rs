@@ -3,7 +3,7 @@
 use http::Method;
 use url::Url;
 
-use super::{HttpError, Request, Response};
+use super::{HttpError, Redirects, Request, Response};
 
 /// Fields that speak of a body that is not sent again.
 const OF_THE_BODY: [&str; 4] = [
@@ -41,7 +41,10 @@ pub(super) fn location(url: &Url, response: &Response) -> Option<Result<Url, Htt
 
 /// Turns a request into the one that follows it.
 pub(super) fn follow(request: &mut Request, status: u16, next: Url) {
-    let keeps_body = matches!(status, 307 | 308);
+    let keeps_body = match request.redirects {
+        Redirects::Go => matches!(status, 307 | 308),
+        Redirects::Got => status != 303,
+    };
     if !keeps_body {
         if request.method != Method::HEAD {
             request.method = Method::GET;

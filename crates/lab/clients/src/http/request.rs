@@ -29,8 +29,10 @@ pub struct Request {
     pub authentication: Authentication,
     /// The time limit for the whole request, including redirects.
     pub timeout: Duration,
-    /// The most redirects to follow. The next redirect is returned as the answer.
+    /// The most redirects to follow.
     pub max_redirects: u32,
+    /// How redirects are followed.
+    pub redirects: Redirects,
     /// What to do with the body of the answer.
     pub keep: Keep,
 }
@@ -44,6 +46,18 @@ pub struct RequestCookie {
     pub value: String,
     /// Whether it replaces cookies of the jar with its name.
     pub replace: bool,
+}
+
+/// Whose rules for redirects are used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Redirects {
+    /// Those of Go's client, and so of k6: 301, 302 and 303 become GET, the next request has a `Referer`, and the
+    /// redirect beyond the limit is the answer.
+    #[default]
+    Go,
+    /// Those of npm `got`, and so of Artillery: only 303 becomes GET, there is no `Referer`, and the redirect beyond the
+    /// limit is an error.
+    Got,
 }
 
 /// How the user and password are sent.
@@ -78,6 +92,7 @@ impl Request {
             authentication: Authentication::default(),
             timeout: DEFAULT_TIMEOUT,
             max_redirects: DEFAULT_MAX_REDIRECTS,
+            redirects: Redirects::default(),
             keep: Keep::default(),
         }
     }

@@ -331,103 +331,103 @@ fn everything_for_machines() {
     report.steps.truncate(1);
     expect![[r#"
         {
+          "version": 2,
+          "plimsoll": "0.1.0",
           "command": [
             "plimsoll",
             "line"
           ],
-          "default_objectives": false,
-          "limits": [
-            {
-              "limit": 500.0,
-              "measure": "milliseconds",
-              "title": "rtt p(95)"
-            },
-            {
-              "limit": 0.0,
-              "measure": "number",
-              "title": "errors"
-            }
-          ],
           "name": "chat.js",
-          "notices": [
-            "the script has start times, which are left out"
-          ],
+          "unit": "users",
+          "started_at": "2026-11-22T10:00:00Z",
           "objectives": [
             "rtt p(95)<500",
             "errors==0"
           ],
-          "plimsoll": "0.1.0",
-          "result": {
-            "breaks": {
-              "broke": 1,
-              "generator": 0,
-              "held": 0,
-              "load": 17
+          "limits": [
+            {
+              "title": "rtt p(95)",
+              "measure": "milliseconds",
+              "limit": 500.0
             },
+            {
+              "title": "errors",
+              "measure": "number",
+              "limit": 0.0
+            }
+          ],
+          "default_objectives": false,
+          "result": {
             "end": "found",
-            "expected": null,
+            "spent": null,
+            "interval": {
+              "low": 15,
+              "high": 16,
+              "within": 0.03225806451612903,
+              "confidence": 0.9
+            },
             "fit": {
               "line": 15,
               "spread": 0.011195317695426822,
               "spurious": 0.03880982576422084
             },
-            "headline": "Holds 15 to 16 users at rtt p(95)<500, errors==0 (90 %)",
+            "expected": null,
             "holds": {
-              "broke": 0,
-              "generator": 0,
+              "load": 15,
               "held": 3,
-              "load": 15
+              "broke": 0,
+              "generator": 0
             },
-            "interval": {
-              "confidence": 0.9,
-              "high": 16,
-              "low": 15,
-              "within": 0.03225806451612903
+            "breaks": {
+              "load": 17,
+              "held": 0,
+              "broke": 1,
+              "generator": 0
             },
+            "what_broke": null,
             "likely_cause": null,
             "reasons": null,
-            "sentence": "Holds 15 to 16 users at rtt p(95)<500, errors==0 (90 %): within ±3.2 % after 1 steps. 15 users held in 3 of 3 steps; 17 users failed in 1 of 1 steps.",
-            "spent": null,
-            "what_broke": null
+            "headline": "Holds 15 to 16 users at rtt p(95)<500, errors==0 (90 %)",
+            "sentence": "Holds 15 to 16 users at rtt p(95)<500, errors==0 (90 %): within ±3.2 % after 1 steps. 15 users held in 3 of 3 steps; 17 users failed in 1 of 1 steps."
           },
-          "started_at": "2026-11-22T10:00:00Z",
           "steps": [
             {
-              "broke": [],
-              "failures": [],
-              "generator_cpu_cores": 0.0,
-              "likely_cause": null,
               "load": 10,
+              "verdict": "held",
               "objectives": [
                 {
-                  "held": true,
                   "objective": "rtt p(95)<500",
+                  "value": 5.0,
                   "shown": "5ms",
-                  "value": 5.0
+                  "held": true
                 },
                 {
-                  "held": true,
                   "objective": "errors==0",
+                  "value": 0.0,
                   "shown": "0",
-                  "value": 0.0
+                  "held": true
                 }
               ],
               "reasons": [],
-              "seconds": 0.0,
+              "broke": [],
+              "likely_cause": null,
+              "failures": [],
               "targets": [
                 {
-                  "cores": 2,
-                  "cpu_cores": 1.94,
-                  "memory_bytes": null,
                   "name": ":8080",
-                  "rss_bytes": 31000000
+                  "cpu_cores": 1.94,
+                  "rss_bytes": 31000000,
+                  "cores": 2,
+                  "memory_bytes": null
                 }
               ],
-              "verdict": "held"
+              "generator_cpu_cores": 0.0,
+              "seconds": 0.0
             }
           ],
-          "unit": "users",
-          "version": 2
+          "notices": [
+            "the script has start times, which are left out"
+          ]
         }"#]].assert_eq(&format!("{:#}", report.json()));
 }
 

@@ -69,6 +69,12 @@ impl Recorder {
         }
     }
 
+    /// A handle of a set of its own, which is forgotten with the handle, for work that is no part of the figures.
+    #[must_use]
+    pub fn apart(&self) -> Self {
+        Self::new(self.sheet.set.borrow().empty())
+    }
+
     /// A handle of the same set with further tags, which replace tags of equal names.
     ///
     /// Costs nothing if these tags are not used. Otherwise keep the handle while the tags stay unchanged.

@@ -70,6 +70,7 @@ fn the_second_layout() {
         vusers.completed: ............................................................. 99
         vusers.created: ............................................................... 99
         vusers.created_by_name.My test: ............................................... 99
+        vusers.failed: ................................................................ 0
         websocket.messages_sent: ...................................................... 99
         websocket.response_time:
           min: ........................................................................ 1
@@ -163,19 +164,27 @@ fn the_json_report() {
             "vusers.completed": 4,
             "vusers.created": 4,
             "vusers.created_by_name.My test": 4,
+            "vusers.failed": 0,
             "websocket.messages_sent": 4
+          },
+          "rates": {
+            "websocket.send_rate": 0.4
           },
           "firstCounterAt": 1628339017000,
           "firstHistogramAt": 1628339017000,
+          "lastCounterAt": 1628339027000,
+          "lastHistogramAt": 1628339027000,
           "firstMetricAt": 1628339017000,
-          "histograms": {
+          "lastMetricAt": 1628339027000,
+          "period": "1628339017000",
+          "summaries": {
             "websocket.response_time": {
-              "count": 4,
-              "max": 4,
-              "mean": 2.5,
-              "median": 2,
               "min": 1,
+              "max": 4,
+              "count": 4,
+              "mean": 2.5,
               "p50": 2,
+              "median": 2,
               "p75": 3,
               "p90": 4,
               "p95": 4,
@@ -183,21 +192,14 @@ fn the_json_report() {
               "p999": 4
             }
           },
-          "lastCounterAt": 1628339027000,
-          "lastHistogramAt": 1628339027000,
-          "lastMetricAt": 1628339027000,
-          "period": "1628339017000",
-          "rates": {
-            "websocket.send_rate": 0.4
-          },
-          "summaries": {
+          "histograms": {
             "websocket.response_time": {
-              "count": 4,
-              "max": 4,
-              "mean": 2.5,
-              "median": 2,
               "min": 1,
+              "max": 4,
+              "count": 4,
+              "mean": 2.5,
               "p50": 2,
+              "median": 2,
               "p75": 3,
               "p90": 4,
               "p95": 4,

@@ -318,28 +318,28 @@ fn a_comparison_can_be_read() {
 fn machines_read_it_too() {
     let json = serde_json::to_value(comparison_of(&made_up(1.0, 1), &made_up(1.0, 2))).unwrap();
     let keys: Vec<_> = json.as_object().unwrap().keys().cloned().collect();
-    expect!["advice baseline candidate confidence differences margin notices obstacles tolerance verdict"]
+    expect!["verdict baseline candidate tolerance margin confidence obstacles notices advice differences"]
         .assert_eq(&keys.join(" "));
     expect![[r#"
         {
-          "baseline": 1995.0000000000007,
+          "metric": "http_req_duration",
+          "figure": "p50",
+          "unit": "microseconds",
           "better": "lower",
+          "decisive": true,
+          "baseline": 1995.0000000000007,
           "candidate": 1994.0,
           "change": -0.000501253132832485,
-          "decisive": true,
-          "figure": "p50",
           "interval": [
             -0.11375285011154444,
             0.12722251926539183
           ],
-          "metric": "http_req_duration",
+          "verdict": "inconclusive",
           "reason": null,
           "suffices": {
             "runs": 3,
             "seconds": 20
-          },
-          "unit": "microseconds",
-          "verdict": "inconclusive"
+          }
         }"#]]
     .assert_eq(&serde_json::to_string_pretty(&json["differences"][1]).unwrap());
 }

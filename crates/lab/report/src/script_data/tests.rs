@@ -39,60 +39,60 @@ fn scripts_get_the_tree_of_groups() {
         &script_data(),
         "/root_group",
         &expect![[r#"
-        {
-          "checks": [
             {
-              "fails": 0,
-              "id": "060bf8e804882ca89365ce6437b83055",
-              "name": "root check",
-              "passes": 6,
-              "path": "::root check"
-            }
-          ],
-          "groups": [
-            {
-              "checks": [
-                {
-                  "fails": 1,
-                  "id": "da19337d2b1429e55e894a95ddf3cef3",
-                  "name": "is 200",
-                  "passes": 5,
-                  "path": "::outer::is 200"
-                }
-              ],
+              "name": "",
+              "path": "",
+              "id": "d41d8cd98f00b204e9800998ecf8427e",
               "groups": [
                 {
-                  "checks": [
+                  "name": "outer",
+                  "path": "::outer",
+                  "id": "c34b428ee7255085dfe7fef53d3394d5",
+                  "groups": [
                     {
-                      "fails": 0,
-                      "id": "a935e3dc0886f69695349968f863b5e2",
-                      "name": "deep",
-                      "passes": 6,
-                      "path": "::outer::inner::deep"
+                      "name": "inner",
+                      "path": "::outer::inner",
+                      "id": "b6c425bc7b9e3d21a2d56ce7a6de3614",
+                      "groups": [],
+                      "checks": [
+                        {
+                          "name": "deep",
+                          "path": "::outer::inner::deep",
+                          "id": "a935e3dc0886f69695349968f863b5e2",
+                          "passes": 6,
+                          "fails": 0
+                        }
+                      ]
                     }
                   ],
+                  "checks": [
+                    {
+                      "name": "is 200",
+                      "path": "::outer::is 200",
+                      "id": "da19337d2b1429e55e894a95ddf3cef3",
+                      "passes": 5,
+                      "fails": 1
+                    }
+                  ]
+                },
+                {
+                  "name": "empty",
+                  "path": "::empty",
+                  "id": "2201ce103253c15843aa486b6b2f3ef8",
                   "groups": [],
-                  "id": "b6c425bc7b9e3d21a2d56ce7a6de3614",
-                  "name": "inner",
-                  "path": "::outer::inner"
+                  "checks": []
                 }
               ],
-              "id": "c34b428ee7255085dfe7fef53d3394d5",
-              "name": "outer",
-              "path": "::outer"
-            },
-            {
-              "checks": [],
-              "groups": [],
-              "id": "2201ce103253c15843aa486b6b2f3ef8",
-              "name": "empty",
-              "path": "::empty"
-            }
-          ],
-          "id": "d41d8cd98f00b204e9800998ecf8427e",
-          "name": "",
-          "path": ""
-        }"#]],
+              "checks": [
+                {
+                  "name": "root check",
+                  "path": "::root check",
+                  "id": "060bf8e804882ca89365ce6437b83055",
+                  "passes": 6,
+                  "fails": 0
+                }
+              ]
+            }"#]],
     );
 }
 
@@ -106,14 +106,8 @@ fn scripts_get_options_and_state() {
         "",
         &expect![[r#"
             {
-              "generator": {
-                "reasons": [],
-                "saturated": false
-              },
-              "metrics": null,
+              "root_group": null,
               "options": {
-                "noColor": false,
-                "summaryTimeUnit": "",
                 "summaryTrendStats": [
                   "avg",
                   "min",
@@ -121,16 +115,22 @@ fn scripts_get_options_and_state() {
                   "max",
                   "p(90)",
                   "p(95)"
-                ]
-              },
-              "root_group": null,
-              "setup_data": {
-                "token": "x"
+                ],
+                "summaryTimeUnit": "",
+                "noColor": false
               },
               "state": {
-                "isStdErrTTY": false,
                 "isStdOutTTY": true,
+                "isStdErrTTY": false,
                 "testRunDurationMs": 10000
+              },
+              "metrics": null,
+              "generator": {
+                "saturated": false,
+                "reasons": []
+              },
+              "setup_data": {
+                "token": "x"
               }
             }"#]],
     );
@@ -175,67 +175,67 @@ fn scripts_get_metrics_with_thresholds_under_the_names_that_they_wrote() {
         &chosen,
         "",
         &expect![[r#"
-        [
-          {
-            "contains": "default",
-            "thresholds": {
-              "count>1": {
-                "ok": true
+            [
+              {
+                "type": "counter",
+                "contains": "default",
+                "values": {
+                  "count": 6,
+                  "rate": 0.6
+                },
+                "thresholds": {
+                  "count>1": {
+                    "ok": true
+                  },
+                  "rate>1000": {
+                    "ok": false
+                  }
+                }
               },
-              "rate>1000": {
-                "ok": false
-              }
-            },
-            "type": "counter",
-            "values": {
-              "count": 6,
-              "rate": 0.6
-            }
-          },
-          {
-            "contains": "time",
-            "thresholds": {
-              "avg<0.0001": {
-                "ok": false
+              {
+                "type": "trend",
+                "contains": "time",
+                "values": {
+                  "avg": 3.5,
+                  "min": 1,
+                  "med": 3.501,
+                  "max": 6,
+                  "p(90)": 5.5015,
+                  "p(95)": 5.75075
+                },
+                "thresholds": {
+                  "p(95)<500": {
+                    "ok": true
+                  },
+                  "avg<0.0001": {
+                    "ok": false
+                  }
+                }
               },
-              "p(95)<500": {
-                "ok": true
+              {
+                "type": "gauge",
+                "contains": "default",
+                "values": {
+                  "value": 5,
+                  "min": 0,
+                  "max": 5
+                }
+              },
+              {
+                "type": "rate",
+                "contains": "default",
+                "values": {
+                  "rate": 0,
+                  "passes": 0,
+                  "fails": 0
+                },
+                "thresholds": {
+                  "rate>0.5": {
+                    "ok": true
+                  }
+                }
               }
-            },
-            "type": "trend",
-            "values": {
-              "avg": 3.5,
-              "max": 6,
-              "med": 3.501,
-              "min": 1,
-              "p(90)": 5.5015,
-              "p(95)": 5.75075
-            }
-          },
-          {
-            "contains": "default",
-            "type": "gauge",
-            "values": {
-              "max": 5,
-              "min": 0,
-              "value": 5
-            }
-          },
-          {
-            "contains": "default",
-            "thresholds": {
-              "rate>0.5": {
-                "ok": true
-              }
-            },
-            "type": "rate",
-            "values": {
-              "fails": 0,
-              "passes": 0,
-              "rate": 0
-            }
-          }
-        ]"#]],
+            ]"#]],
     );
 }
 
@@ -248,9 +248,44 @@ fn the_exported_file_has_the_older_shape() {
     summary.metrics.retain(|name, _| kept.contains(&name.as_str()));
     expect![[r#"
         {
-            "generator": {
-                "reasons": [],
-                "saturated": false
+            "root_group": {
+                "name": "",
+                "path": "",
+                "id": "d41d8cd98f00b204e9800998ecf8427e",
+                "groups": {
+                    "outer": {
+                        "name": "outer",
+                        "path": "::outer",
+                        "id": "c34b428ee7255085dfe7fef53d3394d5",
+                        "groups": {
+                            "inner": {
+                                "name": "inner",
+                                "path": "::outer::inner",
+                                "id": "b6c425bc7b9e3d21a2d56ce7a6de3614",
+                                "groups": {},
+                                "checks": {
+                                    "deep": {
+                                        "name": "deep",
+                                        "path": "::outer::inner::deep",
+                                        "id": "a935e3dc0886f69695349968f863b5e2",
+                                        "passes": 6,
+                                        "fails": 0
+                                    }
+                                }
+                            }
+                        },
+                        "checks": {
+                            "is 200": {
+                                "name": "is 200",
+                                "path": "::outer::is 200",
+                                "id": "da19337d2b1429e55e894a95ddf3cef3",
+                                "passes": 5,
+                                "fails": 1
+                            }
+                        }
+                    }
+                },
+                "checks": {}
             },
             "metrics": {
                 "acks_rcvd": {
@@ -264,58 +299,23 @@ fn the_exported_file_has_the_older_shape() {
                 "checks": {
                     "fails": 1,
                     "passes": 17,
+                    "value": 0.9444444444444444,
                     "thresholds": {
                         "rate>0.9": false
-                    },
-                    "value": 0.9444444444444444
+                    }
                 },
                 "rtt": {
                     "avg": 0.875,
-                    "max": 1.5,
-                    "med": 0.875,
                     "min": 0.25,
+                    "med": 0.875,
+                    "max": 1.5,
                     "p(90)": 1.375,
                     "p(95)": 1.4375
                 }
             },
-            "root_group": {
-                "checks": {},
-                "groups": {
-                    "outer": {
-                        "checks": {
-                            "is 200": {
-                                "fails": 1,
-                                "id": "da19337d2b1429e55e894a95ddf3cef3",
-                                "name": "is 200",
-                                "passes": 5,
-                                "path": "::outer::is 200"
-                            }
-                        },
-                        "groups": {
-                            "inner": {
-                                "checks": {
-                                    "deep": {
-                                        "fails": 0,
-                                        "id": "a935e3dc0886f69695349968f863b5e2",
-                                        "name": "deep",
-                                        "passes": 6,
-                                        "path": "::outer::inner::deep"
-                                    }
-                                },
-                                "groups": {},
-                                "id": "b6c425bc7b9e3d21a2d56ce7a6de3614",
-                                "name": "inner",
-                                "path": "::outer::inner"
-                            }
-                        },
-                        "id": "c34b428ee7255085dfe7fef53d3394d5",
-                        "name": "outer",
-                        "path": "::outer"
-                    }
-                },
-                "id": "d41d8cd98f00b204e9800998ecf8427e",
-                "name": "",
-                "path": ""
+            "generator": {
+                "saturated": false,
+                "reasons": []
             },
             "setup_data": [
                 1,
@@ -333,92 +333,93 @@ fn the_machine_readable_file_has_the_next_shape() {
     summary.metrics.get_mut("rtt").unwrap().figures.pop();
     expect![[r#"
         {
+            "version": "1.0.0",
             "config": {
+                "script": "export default () => {}",
                 "duration": 10,
-                "execution": "local",
-                "script": "export default () => {}"
-            },
-            "generator": {
-                "reasons": [],
-                "saturated": false
+                "execution": "local"
             },
             "metadata": {
-                "generated_at": "2026-11-21T19:49:03.120Z",
-                "k6_version": "plimsoll 0.1.0"
+                "k6_version": "plimsoll 0.1.0",
+                "generated_at": "2026-11-21T19:49:03.120Z"
+            },
+            "generator": {
+                "saturated": false,
+                "reasons": []
             },
             "results": {
                 "checks": {
                     "metrics": [
                         {
-                            "contains": "default",
                             "name": "checks_total",
                             "type": "counter",
+                            "contains": "default",
                             "values": {
                                 "count": 18
                             }
                         },
                         {
-                            "contains": "default",
                             "name": "checks_failed",
                             "type": "rate",
+                            "contains": "default",
                             "values": {
                                 "matches": 1,
-                                "rate": 0.05555555555555555,
-                                "total": 18
+                                "total": 18,
+                                "rate": 0.05555555555555555
                             }
                         },
                         {
-                            "contains": "default",
                             "name": "checks_succeeded",
                             "type": "rate",
+                            "contains": "default",
                             "values": {
                                 "matches": 17,
-                                "rate": 0.9444444444444444,
-                                "total": 18
+                                "total": 18,
+                                "rate": 0.9444444444444444
                             }
                         }
                     ],
                     "results": [
                         {
-                            "fails": 1,
                             "name": "is 200",
-                            "passes": 5
+                            "passes": 5,
+                            "fails": 1
                         },
                         {
-                            "fails": 0,
                             "name": "deep",
-                            "passes": 6
+                            "passes": 6,
+                            "fails": 0
                         },
                         {
-                            "fails": 0,
                             "name": "root check",
-                            "passes": 6
+                            "passes": 6,
+                            "fails": 0
                         }
                     ]
                 },
                 "metrics": [
                     {
-                        "contains": "default",
                         "name": "iterations",
                         "type": "counter",
+                        "contains": "default",
                         "values": {
                             "count": 6
                         }
                     },
                     {
-                        "contains": "default",
                         "name": "ok_rate",
                         "type": "rate",
+                        "contains": "default",
                         "values": {
                             "matches": 2,
-                            "rate": 0.3333333333333333,
-                            "total": 6
+                            "total": 6,
+                            "rate": 0.3333333333333333
                         }
                     },
                     {
-                        "contains": "time",
                         "name": "rtt",
                         "type": "trend",
+                        "contains": "time",
                         "values": {
                             "avg": 0.875,
                             "max": 1.5,
@@ -429,18 +430,17 @@ fn the_machine_readable_file_has_the_next_shape() {
                         }
                     },
                     {
-                        "contains": "default",
                         "name": "vus",
                         "type": "gauge",
+                        "contains": "default",
                         "values": {
-                            "max": 2,
+                            "value": 2,
                             "min": 2,
-                            "value": 2
+                            "max": 2
                         }
                     }
                 ]
-            },
-            "version": "1.0.0"
+            }
         }"#]]
     .assert_eq(&summary.machine_readable("export default () => {}"));
 }

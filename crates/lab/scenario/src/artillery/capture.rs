@@ -8,10 +8,9 @@ use serde_json::Value;
 use serde_json_path::JsonPath;
 
 use super::{
-    condition::are_equal,
     selector::{Position, Selector},
     template::JsonTemplate,
-    variables::{Variables, write},
+    variables::Variables,
 };
 
 /// A part of an answer that becomes a variable.
@@ -34,11 +33,14 @@ pub(crate) struct Match {
 /// The position of a part of an answer.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
-    /// The values that a JSONPath (RFC 9535) selects. A body that is not JSON is one text.
+    /// The values that a JSONPath (RFC 9535) selects. A body that is no list or map has no parts.
     Json {
         path: JsonPath,
-        /// Whether one of several values is taken at random; otherwise the first.
+        /// Whether one of several values is taken at random. Otherwise all of them, as a list if the path may select
+        /// several.
         takes_any: bool,
+        /// Whether the path may select several.
+        is_plural: bool,
     },
     /// The match of a regular expression, or one of its groups.
     Regexp { regex: Regex, group: Group },
@@ -71,9 +73,7 @@ pub(crate) struct Answer<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum MismatchError {
     #[error("Failed capture or match")]
-    Capture,
-    #[error("Failed match")]
-    Match,
+    CaptureOrMatch,
 }
 
 impl<'a> Answer<'a> {
@@ -85,6 +85,11 @@ impl<'a> Answer<'a> {
         }
     }
 
+    /// The body, if it is a list or a map in JSON.
+    fn tree(&self) -> Option<&Value> {
+        Some(self.json()).filter(|value| value.is_array() || value.is_object())
+    }
+
     /// The body as JSON, or as one text.
     pub(crate) fn json(&self) -> &Value {
         let text = || Value::String(String::from_utf8_lossy(self.body).into_owned());
@@ -94,17 +99,22 @@ impl<'a> Answer<'a> {
 }
 
 impl Source {
-    /// The part of an answer. `None` if it is missing or empty.
+    /// The part of an answer. `None` if it is missing or an empty text.
     pub(crate) fn find(&self, answer: &Answer<'_>) -> Option<Value> {
         let found = match self {
-            Self::Json { path, takes_any } => {
-                let found = path.query(answer.json()).all();
-                let position = if *takes_any && found.len() > 1 {
-                    fastrand::usize(..found.len())
+            Self::Json {
+                path,
+                takes_any,
+                is_plural,
+            } => {
+                let found = path.query(answer.tree()?).all();
+                if *takes_any {
+                    fastrand::choice(found).cloned()
+                } else if *is_plural {
+                    (!found.is_empty()).then(|| found.into_iter().cloned().collect())
                 } else {
-                    0
-                };
-                found.get(position).map(|&value| value.clone())
+                    found.first().map(|&value| value.clone())
+                }
             }
             Self::Regexp { regex, group } => {
                 let captures = regex.captures(answer.body)?;
@@ -112,6 +122,8 @@ impl Source {
                     Group::Number(number) => captures.get(*number),
                     Group::Name(name) => captures.name(name),
                 };
+                // As in Artillery, the whole match stands for a missing group.
+                let found = found.or_else(|| captures.get(0));
                 found.map(|found| String::from_utf8_lossy(found.as_bytes()).into_owned().into())
             }
             Self::Page {
@@ -125,7 +137,7 @@ impl Source {
             }
             Self::Header(name) => answer.headers?.text(name).map(Value::from),
         };
-        found.filter(|value| !matches!(value, Value::Null) && value.as_str() != Some(""))
+        found.filter(|value| value.as_str() != Some(""))
     }
 }
 
@@ -133,18 +145,17 @@ impl Source {
 pub(crate) fn has_all(matches: &[Match], answer: &Answer<'_>, variables: &Variables) -> bool {
     matches.iter().all(|wanted| {
         let found = wanted.source.find(answer);
-        found.is_some_and(|found| are_alike(&found, &wanted.value.value(variables)))
+        found.is_some_and(|found| are_identical(&found, &wanted.value.value(variables)))
     })
 }
 
-/// Whether two values are equal, or have the same text, because a required value often comes from a template.
-fn are_alike(found: &Value, wanted: &Value) -> bool {
-    let text = |value| {
-        let mut text = String::new();
-        write(value, &mut text);
-        text
-    };
-    are_equal(found, wanted) || (!found.is_object() && !found.is_array() && text(found) == text(wanted))
+/// Whether two values have one type and are equal, as JavaScript's `===` has it. Lists and maps are compared by their
+/// contents, because there nothing else could be equal.
+fn are_identical(found: &Value, wanted: &Value) -> bool {
+    match (found, wanted) {
+        (Value::Number(found), Value::Number(wanted)) => found.as_f64() == wanted.as_f64(),
+        _ => found == wanted,
+    }
 }
 
 /// Sets variables from an answer, all of them or none.
@@ -164,10 +175,13 @@ pub(crate) fn take(
         .iter()
         .any(|(capture, value)| capture.is_strict && value.is_none())
     {
-        return Err(MismatchError::Capture);
+        return Err(MismatchError::CaptureOrMatch);
     }
     for (capture, value) in found {
-        variables.set(&capture.name, value.unwrap_or_default());
+        match value {
+            Some(value) => variables.set(&capture.name, value),
+            None => variables.unset(&capture.name),
+        }
     }
     Ok(())
 }
@@ -182,6 +196,7 @@ mod tests {
         Source::Json {
             path: JsonPath::parse(path).unwrap(),
             takes_any: true,
+            is_plural: false,
         }
     }
 
@@ -207,17 +222,18 @@ mod tests {
         check(json("$.list[0].x"), body, Some(json!(1)));
         check(json("$..name"), body, Some(json!("A")));
         check(json("$.list[?@.x == 1].x"), body, Some(json!(1)));
-        check(json("$.none"), body, None);
+        check(json("$.none"), body, Some(json!(null)));
         check(json("$.empty"), body, None);
         check(json("$.other"), body, None);
-        check(json("$"), "no json", Some(json!("no json")));
+        check(json("$"), "no json", None);
+        check(json("$"), "5", None);
         check(regexp("name\": \"(.)", Group::Number(1)), body, Some(json!("A")));
         check(
             regexp("(?<number>[0-9]+)", Group::Name("number".into())),
             body,
             Some(json!("7")),
         );
-        check(regexp("[0-9]+", Group::Number(3)), body, None);
+        check(regexp("[0-9]+", Group::Number(3)), body, Some(json!("7")));
         check(Source::Header("x".into()), body, None);
     }
 
@@ -233,19 +249,16 @@ mod tests {
         let captures = [capture("$.a", "a", true), capture("$.b", "b", true)];
         assert_eq!(
             take(&captures, &answer, &mut variables),
-            Err(MismatchError::Capture)
+            Err(MismatchError::CaptureOrMatch)
         );
         assert_eq!(variables.get("a"), None);
         let captures = [capture("$.a", "a", true), capture("$.b", "b", false)];
         assert_eq!(take(&captures, &answer, &mut variables), Ok(()));
-        assert_eq!(
-            (variables.get("a"), variables.get("b")),
-            (Some(&json!(1)), Some(&json!(null)))
-        );
+        assert_eq!((variables.get("a"), variables.get("b")), (Some(&json!(1)), None));
     }
 
     #[test]
-    fn matches_compare_values_and_their_texts() {
+    fn matches_compare_types_and_values() {
         let variables = Variables::new(Arc::default());
         let check = |path, value: Value, expected| {
             let wanted = Match {
@@ -260,12 +273,13 @@ mod tests {
             );
         };
         check("$.n", json!(1), true);
-        check("$.n", json!("1"), true);
+        check("$.n", json!(1.0), true);
+        check("$.n", json!("1"), false);
         check("$.n", json!(2), false);
         check("$.t", json!("x"), true);
-        check("$.b", json!("true"), true);
+        check("$.b", json!("true"), false);
         check("$.o", json!({"a": 1}), true);
         check("$.o", json!({"a": 2}), false);
-        check("$.none", json!(null), false);
+        check("$.absent", json!(null), false);
     }
 }

@@ -102,6 +102,7 @@ impl Reader<'_> {
     fn read_test(&self) -> Option<Test> {
         let document = self.document.root();
         let mut root = document.fields_of(&keys::ROOT)?;
+        root.known(&["$schema", "version"]);
         let config = root.require("config", "a map with a `target` and `phases`");
         let settings = config
             .and_then(|part| self.read_config(&part))
@@ -145,6 +146,7 @@ impl Reader<'_> {
             registry,
             ensure: settings.ensure,
             max_duration: self.surroundings.max_duration,
+            hides_endpoints: settings.endpoints.as_ref().is_some_and(|it| it.is_quiet),
             warnings: self.take_warnings(),
         })
     }
@@ -161,15 +163,16 @@ impl Reader<'_> {
         let mut values = settings.constants();
         let path = self.surroundings.path;
         let folder = path.parent().unwrap_or(Path::new("")).display();
-        let built_in: [(&str, String); 3] = [
-            ("$dirname", folder.to_string()),
-            ("$scenarioFile", path.display().to_string()),
-            (
-                "$environment",
-                self.surroundings.environment.clone().unwrap_or_default(),
-            ),
+        let environment = self.surroundings.environment.clone();
+        let built_in = [
+            ("$dirname", Some(folder.to_string())),
+            ("$scenarioFile", Some(path.display().to_string())),
+            ("$environment", environment),
         ];
-        values.extend(built_in.map(|(name, text)| (name.to_owned(), text.into())));
+        let built_in = built_in
+            .into_iter()
+            .filter_map(|(name, text)| Some((name.to_owned(), text?.into())));
+        values.extend(built_in);
         values.insert(
             "$testId".to_owned(),
             format!("t{:016x}", fastrand::u64(..)).into(),

@@ -1,11 +1,17 @@
 //! The engine `http`: the requests of one virtual user, who has connections and cookies of its own.
 
-use std::{borrow::Cow, cell::RefCell, sync::Arc, time::Duration};
+use std::{
+    borrow::Cow,
+    cell::{Cell, RefCell},
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use plimsoll_clients::http::{
-    Client, CookieJar, Exchange, HttpError, Keep, Request as Wire, RequestCookie, Response, Settings, Url,
+    Client, Cookie, CookieJar, Exchange, HttpError, Keep, Redirects, Request as Wire, Response, Settings, Url,
 };
 use plimsoll_load::metrics::Recorder;
+use serde_json::Value;
 
 use super::{
     caller::Caller,
@@ -35,6 +41,8 @@ const MOST_REDIRECTS: u32 = 10;
 pub(crate) struct Visitor {
     client: Client,
     jar: RefCell<CookieJar>,
+    /// Whether all requests use the jar: from the first answer with a cookie on, or with a default cookie.
+    uses_jar: Cell<bool>,
     metrics: Metrics,
     recorder: Recorder,
 }
@@ -45,6 +53,7 @@ impl Visitor {
         Self {
             client: Client::new(settings, None),
             jar: RefCell::default(),
+            uses_jar: Cell::new(false),
             metrics,
             recorder,
         }
@@ -63,17 +72,19 @@ impl Visitor {
         }
         let Some(caller) = caller.filter(|_| request.hooks.are_there()) else {
             let wire = request.for_user(defaults, &variables.borrow())?;
+            self.put_cookies(request, &wire.url, defaults, &variables.borrow());
             let exchange = self.exchange(request, &wire, defaults).await;
             let response = exchange.outcome.map_err(|error| Failure::from(&error))?;
-            return self.read(request, &response, variables);
+            return self.read(request, (&wire.url, &response), defaults, variables);
         };
         let Adapted { request, parameters } = request.adapt(defaults, caller, variables).await?;
         let wire = request.for_user(defaults, &variables.borrow())?;
+        self.put_cookies(&request, &wire.url, defaults, &variables.borrow());
         let parameters = hooks::sent(parameters, &wire);
         let Exchange { outcome, url, .. } = self.exchange(&request, &wire, defaults).await;
         match outcome {
             Ok(response) => {
-                let outcome = self.read(&request, &response, variables);
+                let outcome = self.read(&request, (&wire.url, &response), defaults, variables);
                 let answer = hooks::answer(&url, &response);
                 request
                     .show_answer(caller, (parameters, answer), variables)
@@ -90,12 +101,38 @@ impl Visitor {
         }
     }
 
+    /// Puts the cookies of a request into the user's jar, so that later requests have them, too.
+    fn put_cookies(&self, request: &Request, url: &Url, defaults: &Defaults, variables: &Variables) {
+        for (name, value) in defaults.cookies.iter().chain(&request.cookies) {
+            let cookie = Cookie::new(name, &value.render(variables));
+            self.jar.borrow_mut().store(url, cookie, SystemTime::now());
+        }
+    }
+
+    /// Keeps the cookies of an answer. From the first one on, all requests use the jar.
+    fn remember_cookies(&self, exchange: &Exchange) {
+        let Ok(response) = &exchange.outcome else { return };
+        for field in response.headers.get_all("set-cookie") {
+            if let Some(cookie) = Cookie::parse(&String::from_utf8_lossy(field)) {
+                self.jar
+                    .borrow_mut()
+                    .store(&exchange.url, cookie, SystemTime::now());
+                self.uses_jar.set(true);
+            }
+        }
+    }
+
     /// Sends a request and counts its result.
     async fn exchange(&self, request: &Request, wire: &Wire, defaults: &Defaults) -> Exchange {
-        let sending = self
-            .client
-            .send(wire, Some(&self.jar), |exchange| self.count(&exchange, defaults));
+        // A request with cookies of its own uses the jar, too. As in Artillery, redirects set cookies only then.
+        let uses_jar = self.uses_jar.get() || !request.cookies.is_empty() || !defaults.cookies.is_empty();
+        let jar = uses_jar.then_some(&self.jar);
+        let sending = self.client.send(wire, jar, |exchange| {
+            self.remember_cookies(&exchange);
+            self.count(&exchange, defaults);
+        });
         let exchange = sending.await;
+        self.remember_cookies(&exchange);
         self.count(&exchange, defaults);
         if let Some(endpoint) = &request.endpoint {
             endpoint.record(&wire.url, &exchange, &self.recorder);
@@ -110,14 +147,17 @@ impl Visitor {
     fn read(
         &self,
         request: &Request,
-        response: &Response,
+        (url, response): (&Url, &Response),
+        defaults: &Defaults,
         variables: &RefCell<Variables>,
     ) -> Result<(), Failure> {
         let variables = &mut *variables.borrow_mut();
         let answer = Answer::new(&response.body, Some(&response.headers));
-        self.expect(request, response, &answer, variables);
+        if !self.expect(request, response, &answer, variables) && defaults.fails_unexpected {
+            return Err(Failure::new(format!("Failed expectations for request {url}")));
+        }
         if !has_all(&request.wanted.matches, &answer, variables) {
-            return Err(MismatchError::Match.into());
+            return Err(MismatchError::CaptureOrMatch.into());
         }
         Ok(take(&request.wanted.captures, &answer, variables)?)
     }
@@ -134,24 +174,36 @@ impl Visitor {
         let time = exchange.timings.sending + exchange.timings.waiting;
         recorder.record(metrics.http.response_time, time);
         if let Some(threshold) = defaults.apdex {
-            recorder.tally(apdex(time, threshold), 1);
+            let reached = apdex(time, threshold);
+            for name in APDEX {
+                recorder.tally(name, u64::from(name == reached));
+            }
         }
         if let Some(of_class) = metrics.http.of_class(response.status) {
             recorder.record(of_class, time);
         }
     }
 
-    fn expect(&self, request: &Request, response: &Response, answer: &Answer<'_>, variables: &Variables) {
+    /// Counts the expectations that are met, and those that are not. Returns whether all are met.
+    fn expect(
+        &self,
+        request: &Request,
+        response: &Response,
+        answer: &Answer<'_>,
+        variables: &Variables,
+    ) -> bool {
+        let mut are_met = true;
         for expectation in &request.expectations {
-            let word = if expectation.holds(response, answer, variables) {
-                "ok"
-            } else {
-                "failed"
-            };
+            let is_met = expectation.holds(response, answer, variables);
+            are_met &= is_met;
+            let word = if is_met { "ok" } else { "failed" };
             self.recorder.tally(&format!("plugins.expect.{word}"), 1);
-            self.recorder
-                .tally(&format!("plugins.expect.{word}.{}", expectation.name()), 1);
+            self.recorder.tally(
+                &format!("plugins.expect.{word}.{}", expectation.name(variables)),
+                1,
+            );
         }
+        are_met
     }
 }
 
@@ -161,8 +213,9 @@ impl Request {
         for (name, value) in defaults.headers.iter().chain(&self.headers) {
             wire.headers
                 .retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+            let value = value.known(variables);
             wire.headers
-                .push((name.clone(), value.render(variables).into_owned()));
+                .extend(value.map(|value| (name.clone(), value.into_owned())));
         }
         let has = |wire: &Wire, name| {
             wire.headers
@@ -178,15 +231,9 @@ impl Request {
                 .push(("accept-encoding".to_owned(), "gzip, deflate, br".to_owned()));
         }
         wire.body = body;
-        let cookies = defaults.cookies.iter().chain(&self.cookies);
-        let cookies = cookies.map(|(name, value)| RequestCookie {
-            name: name.clone(),
-            value: value.render(variables).into_owned(),
-            replace: true,
-        });
-        wire.cookies = cookies.collect();
         wire.timeout = self.timeout.unwrap_or(defaults.timeout);
         wire.max_redirects = if self.follows_redirects { MOST_REDIRECTS } else { 0 };
+        wire.redirects = Redirects::Got;
         wire.keep = Keep::Body;
         Ok(wire)
     }
@@ -201,9 +248,21 @@ impl Request {
         };
         let mut url = Url::parse(&written).map_err(|_| invalid())?;
         if !self.query.is_empty() {
+            url.set_query(None);
             let mut query = url.query_pairs_mut();
             for (name, value) in &self.query {
-                query.append_pair(name, &text_of(&value.value(variables)));
+                // Each element of a list has the key. Maps and nulls become empty, as in Node's `querystring`.
+                let value = value.value(variables);
+                for value in value
+                    .as_array()
+                    .map_or(std::slice::from_ref(&value), Vec::as_slice)
+                {
+                    let text = match value {
+                        Value::Null | Value::Object(_) | Value::Array(_) => String::new(),
+                        value => text_of(value),
+                    };
+                    query.append_pair(name, &text);
+                }
             }
         }
         if let Some((user, password)) = &self.credentials {
@@ -216,14 +275,18 @@ impl Request {
     }
 }
 
+/// The counters of an Apdex score. All are there as soon as one is, as in Artillery.
+const APDEX: [&str; 3] = ["apdex.satisfied", "apdex.tolerated", "apdex.frustrated"];
+
 /// The counter of an answer for its Apdex score.
 fn apdex(time: Duration, threshold: Duration) -> &'static str {
+    let [satisfied, tolerated, frustrated] = APDEX;
     if time <= threshold {
-        "apdex.satisfied"
+        satisfied
     } else if time <= 4 * threshold {
-        "apdex.tolerated"
+        tolerated
     } else {
-        "apdex.frustrated"
+        frustrated
     }
 }
 
@@ -233,7 +296,8 @@ impl From<&HttpError> for Failure {
             HttpError::Dial(error) => Self::from(error),
             HttpError::Timeout { .. } => Self::new("ETIMEDOUT"),
             HttpError::Lost { source, .. } => Self::of_io(source),
-            HttpError::Ended => Self::new("ECONNRESET"),
+            HttpError::Ended | HttpError::Unanswered => Self::new("ECONNRESET"),
+            HttpError::TooManyRedirects(_) => Self::new("ERR_TOO_MANY_REDIRECTS"),
             HttpError::Handshake(error) => {
                 Self::new("TLS handshake failed").caused_by(error.cause().described())
             }

@@ -64,6 +64,8 @@ pub(super) static ROOT: Shape = Shape {
             "The flow that runs once before the first user arrives.",
         ),
         Key::new("after", ANY_STAGE, "The flow that runs once at the end."),
+        Key::new("$schema", Kind::Any, "The schema of this file, for editors."),
+        Key::new("version", Kind::Any, "Has no effect."),
     ],
     rules: &[],
 };

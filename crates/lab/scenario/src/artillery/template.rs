@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::variables::{Variables, write};
+use super::variables::{UNDEFINED, Variables, text_of, write};
 
 mod expression;
 mod json;
@@ -67,7 +67,7 @@ impl Template {
         }
     }
 
-    /// The text for one user. Unknown names are replaced by nothing.
+    /// The text for one user. Unknown names become `undefined` and nulls `null`, as in Artillery.
     pub(crate) fn render(&self, variables: &Variables) -> Cow<'_, str> {
         if let Some(text) = self.constant() {
             return Cow::Borrowed(text);
@@ -76,17 +76,29 @@ impl Template {
         for piece in &self.pieces {
             match piece {
                 Piece::Text(piece) => text.push_str(piece),
-                Piece::Expression(expression) => write(&expression.value(variables), &mut text),
+                Piece::Expression(expression) => match expression.value(variables) {
+                    Some(value) => write(&value, &mut text),
+                    None => text.push_str(UNDEFINED),
+                },
             }
         }
         Cow::Owned(text)
     }
 
-    /// The value for one user. A text that consists of one expression keeps the expression's type.
-    pub(crate) fn value(&self, variables: &Variables) -> Value {
+    /// The value for one user. A text that consists of one variable keeps the variable's type, and is `None` if there
+    /// is no such variable.
+    pub(crate) fn value(&self, variables: &Variables) -> Option<Value> {
         match self.pieces.as_slice() {
             [Piece::Expression(expression)] => expression.value(variables),
-            _ => Value::String(self.render(variables).into_owned()),
+            _ => Some(Value::String(self.render(variables).into_owned())),
+        }
+    }
+
+    /// The text for one user; `None` if it consists of one unknown variable.
+    pub(crate) fn known(&self, variables: &Variables) -> Option<Cow<'_, str>> {
+        match self.pieces.as_slice() {
+            [Piece::Expression(expression)] => Some(Cow::Owned(text_of(&expression.value(variables)?))),
+            _ => Some(self.render(variables)),
         }
     }
 

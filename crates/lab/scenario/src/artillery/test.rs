@@ -27,6 +27,8 @@ pub struct Test {
     pub(super) registry: Registry,
     pub(super) ensure: Ensure,
     pub(super) max_duration: Option<Duration>,
+    /// Whether figures of endpoints are in the JSON report only.
+    pub(super) hides_endpoints: bool,
     pub(super) warnings: Vec<String>,
 }
 
@@ -53,6 +55,11 @@ impl Test {
     /// What has no effect here, each with its place.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    /// Whether the figures of single endpoints are in the JSON report only.
+    pub fn hides_endpoints(&self) -> bool {
+        self.hides_endpoints
     }
 
     /// The phases.
@@ -162,7 +169,8 @@ impl Stages {
             None => self.program.instance()?,
         };
         self.instance.clone_from(&instance);
-        let mut user = User::new(&self.program, stage, instance.as_deref(), metrics);
+        // As in Artillery, what `before` and `after` do is not part of the figures.
+        let mut user = User::new(&self.program, stage, instance.as_deref(), metrics.apart());
         let outcome = user.act(stage).await;
         user.leave().await;
         outcome.map_err(|failure| failure.to_string())?;

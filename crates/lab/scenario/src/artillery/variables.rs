@@ -24,7 +24,8 @@ pub(crate) struct Variables {
 #[derive(Clone, Debug)]
 struct Own {
     name: Rc<str>,
-    value: Value,
+    /// `None` if it is unset, which hides that of all users.
+    value: Option<Value>,
     /// Whether the functions of the processor have this value.
     is_told: bool,
 }
@@ -45,9 +46,10 @@ impl Variables {
 
     /// A variable by its name.
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
-        let own = self.own.iter().find(|own| &*own.name == name);
-        own.map(|own| &own.value)
-            .or_else(|| self.globals.values.get(name))
+        match self.own.iter().find(|own| &*own.name == name) {
+            Some(own) => own.value.as_ref(),
+            None => self.globals.values.get(name),
+        }
     }
 
     /// The value of a name in a condition: a variable, or a part of one after dots.
@@ -67,10 +69,15 @@ impl Variables {
 
     /// Sets a variable of this user.
     pub(crate) fn set(&mut self, name: &str, value: Value) {
-        self.put(name, value, false);
+        self.put(name, Some(value), false);
     }
 
-    fn put(&mut self, name: &str, value: Value, is_told: bool) {
+    /// Unsets a variable for this user.
+    pub(crate) fn unset(&mut self, name: &str) {
+        self.put(name, None, false);
+    }
+
+    fn put(&mut self, name: &str, value: Option<Value>, is_told: bool) {
         match self.own.iter_mut().find(|own| &*own.name == name) {
             Some(own) => (own.value, own.is_told) = (value, is_told),
             None => self.own.push(Own {
@@ -91,7 +98,10 @@ impl Variables {
         let news = self.own.iter_mut().filter(|own| !own.is_told);
         news.map(|own| {
             own.is_told = true;
-            (own.name.as_ref().to_owned(), own.value.clone())
+            (
+                own.name.as_ref().to_owned(),
+                own.value.clone().unwrap_or_default(),
+            )
         })
         .collect()
     }
@@ -99,7 +109,7 @@ impl Variables {
     /// Applies the changes of the processor's functions.
     pub(crate) fn hear(&mut self, changed: Vec<(String, Value)>) {
         for (name, value) in changed {
-            self.put(&name, value, true);
+            self.put(&name, Some(value), true);
         }
     }
 
@@ -107,14 +117,16 @@ impl Variables {
     pub(crate) fn into_own(self) -> impl Iterator<Item = (String, Value)> {
         self.own
             .into_iter()
-            .map(|own| (own.name.as_ref().to_owned(), own.value))
+            .filter_map(|own| Some((own.name.as_ref().to_owned(), own.value?)))
     }
 }
 
-/// Writes a value as in templates: texts unchanged, everything else as JSON, nothing for null.
+/// The text of an unknown variable within another text, as in JavaScript.
+pub(crate) const UNDEFINED: &str = "undefined";
+
+/// Writes a value as in templates: texts unchanged, everything else as JSON.
 pub(crate) fn write(value: &Value, to: &mut String) {
     match value {
-        Value::Null => {}
         Value::String(text) => to.push_str(text),
         value => to.push_str(&value.to_string()),
     }
@@ -176,7 +188,7 @@ mod tests {
         for (value, expected) in [
             (json!("a"), "a"),
             (json!(1.5), "1.5"),
-            (json!(null), ""),
+            (json!(null), "null"),
             (json!({"a": [1, true]}), r#"{"a":[1,true]}"#),
         ] {
             let mut text = String::new();

@@ -129,6 +129,14 @@ pub(crate) struct Unsupported {
     record: bool,
     #[arg(long, hide = true, value_name = "KEY")]
     key: Option<String>,
+    #[arg(long, hide = true, value_name = "N")]
+    count: Option<String>,
+    #[arg(long, hide = true, value_name = "NAME")]
+    name: Option<String>,
+    #[arg(long, hide = true, value_name = "TAGS")]
+    tags: Option<String>,
+    #[arg(long, hide = true, value_name = "TEXT")]
+    note: Option<String>,
 }
 
 /// Layouts of the reports.
@@ -168,6 +176,10 @@ impl TestFlags {
             platform,
             record,
             key,
+            count,
+            name,
+            tags,
+            note,
         } = &self.unsupported;
         let flags = [
             (
@@ -194,6 +206,17 @@ impl TestFlags {
                 "--record",
                 *record || key.is_some(),
                 "results are never sent anywhere; use --output",
+            ),
+            ("--count", count.is_some(), "the load comes from this machine"),
+            (
+                "--name",
+                name.is_some(),
+                "runs are named after their file; mark one with `plimsoll runs tag`",
+            ),
+            (
+                "--tags",
+                tags.is_some() || note.is_some(),
+                "tag a run afterwards with `plimsoll runs tag`",
             ),
         ];
         match flags.into_iter().find(|&(_, is_set, _)| is_set) {

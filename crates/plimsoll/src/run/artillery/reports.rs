@@ -1,6 +1,7 @@
 //! The output during and after a test, in one of Artillery's layouts.
 
 use std::{
+    borrow::Cow,
     io,
     sync::Arc,
     time::{Duration, SystemTime},
@@ -54,7 +55,7 @@ impl<'a> Reports<'a> {
             .periods
             .as_mut()
             .and_then(|periods| periods.advance(elapsed, progress.metrics));
-        let text = period.map(|figures| period_text(mode, figures, elapsed));
+        let text = period.map(|figures| period_text(mode, &shown(self.test, figures), elapsed));
         self.say(text.as_deref());
     }
 
@@ -67,7 +68,7 @@ impl<'a> Reports<'a> {
             return Figures::new(result.started_at, result.duration, &result.metrics, &ALL_NAMES);
         };
         let (last, all) = periods.finish(result.duration, &result.metrics);
-        let text = last.map(|figures| period_text(mode, figures, result.duration));
+        let text = last.map(|figures| period_text(mode, &shown(self.test, figures), result.duration));
         self.say(text.as_deref());
         all
     }
@@ -79,6 +80,7 @@ impl<'a> Reports<'a> {
 
     /// The summary of the whole run.
     pub(super) fn print_summary(&self, figures: &Figures) {
+        let figures = &*shown(self.test, figures);
         let text = match self.mode {
             SummaryMode::ArtilleryV2 => {
                 let secs = figures.width.as_secs_f64();
@@ -126,5 +128,14 @@ fn period_text(mode: SummaryMode, figures: &Figures, elapsed: Duration) -> Strin
     match mode {
         SummaryMode::ArtilleryV2 => Version2.period(figures),
         SummaryMode::ArtilleryV1 => Version1.period(figures, elapsed),
+    }
+}
+
+/// What people see of figures.
+fn shown<'a>(test: &Test, figures: &'a Figures) -> Cow<'a, Figures> {
+    if test.hides_endpoints() {
+        Cow::Owned(figures.without_endpoints())
+    } else {
+        Cow::Borrowed(figures)
     }
 }

@@ -250,7 +250,7 @@ fn unknown_options_are_named_with_the_nearest_one() {
         &expect![[r#"
             /me/.config/k6/config.json: unknown option `theme`, which has no effect
             /me/.config/k6/config.json: unknown option `user-agent`, which has no effect; did you mean `userAgent`?
-            chat.js: unknown option `treshold`, which has no effect; did you mean `thresholds`?
-            chat.js: unknown option `vuss`, which has no effect; did you mean `vus`?"#]],
+            chat.js: unknown option `vuss`, which has no effect; did you mean `vus`?
+            chat.js: unknown option `treshold`, which has no effect; did you mean `thresholds`?"#]],
     );
 }

@@ -180,24 +180,24 @@ fn everything_for_people_and_machines() {
     .assert_eq(&change.markdown());
     expect![[r#"
         {
+          "verdict": "worse",
           "baseline": {
-            "high": 2369,
+            "name": "chat.js",
+            "started_at": "2026-11-22T10:00:00Z",
             "line": 2303,
             "low": 2212,
-            "name": "chat.js",
-            "started_at": "2026-11-22T10:00:00Z"
+            "high": 2369
           },
           "candidate": {
-            "high": 1962,
+            "name": "chat.js",
+            "started_at": "2026-11-22T10:00:00Z",
             "line": 1904,
             "low": 1839,
-            "name": "chat.js",
-            "started_at": "2026-11-22T10:00:00Z"
+            "high": 1962
           },
-          "change": -0.17325227963525835,
-          "obstacles": [],
           "unit": "users",
-          "verdict": "worse"
+          "change": -0.17325227963525835,
+          "obstacles": []
         }"#]]
     .assert_eq(&format!("{:#}", serde_json::to_value(&change).unwrap()));
 }

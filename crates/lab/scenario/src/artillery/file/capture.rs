@@ -32,7 +32,7 @@ impl<'a> Reader<'a> {
         let is_strict = fields
             .get("strict")
             .and_then(|part| part.boolean())
-            .unwrap_or(true);
+            .unwrap_or(self.captures_strictly.get());
         let source = self.source(&mut fields);
         fields.finish();
         Some(Capture {
@@ -79,7 +79,8 @@ impl<'a> Reader<'a> {
         let group = fields.get("group").and_then(|part| group(&part));
         match (json, regexp, header) {
             (Some(part), None, None) => {
-                let path = JsonPath::parse(part.text()?);
+                let text = part.text()?;
+                let path = JsonPath::parse(text);
                 let path = path.inspect_err(|error| {
                     part.mistake(format!(
                         "this is not a JSONPath: {error}; expected something like $.items[0].id"
@@ -88,6 +89,7 @@ impl<'a> Reader<'a> {
                 Some(Source::Json {
                     path: path.ok()?,
                     takes_any,
+                    is_plural: ["*", "..", "?", ":", ","].iter().any(|sign| text.contains(sign)),
                 })
             }
             (None, Some(part), None) => regexp_source(&part, flags.unwrap_or_default(), group),

@@ -59,6 +59,8 @@ pub(super) struct Settings {
     pub(super) apdex: Option<Duration>,
     /// The grouping of requests, if requested.
     pub(super) endpoints: Option<Grouping>,
+    /// Whether a user fails with an expectation that is not met.
+    pub(super) fails_unexpected: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -116,9 +118,9 @@ impl<'a> Reader<'a> {
             );
         }
         settings.is_insecure |= self.surroundings.is_insecure;
-        if let Some(grouping) = &mut settings.endpoints {
-            grouping.target = settings.target.clone().unwrap_or_default();
-        }
+        // Artillery has this plugin always; without settings of its own, its figures are in the JSON report only.
+        let grouping = settings.endpoints.get_or_insert_with(Grouping::unasked);
+        grouping.target = settings.target.clone().unwrap_or_default();
         Some(settings)
     }
 
@@ -234,12 +236,8 @@ impl<'a> Reader<'a> {
         if let Some(part) = fields.get("cookie") {
             settings.cookies = self.templates(Some(part));
         }
-        if let Some(part) = fields.get("strictCapture")
-            && part.boolean() == Some(false)
-        {
-            part.mistake(
-                "this default is not supported; write `strict: false` at each `capture` that may fail",
-            );
+        if let Some(is_strict) = fields.get("strictCapture").and_then(|part| part.boolean()) {
+            self.captures_strictly.set(is_strict);
         }
         fields.finish();
     }
@@ -268,7 +266,9 @@ impl<'a> Reader<'a> {
             settings.endpoints = self.read_endpoints(&part);
         }
         let expect = plugins.get("expect");
-        if let Some(expect) = expect.and_then(|part| part.fields_of(&keys::EXPECT_PLUGIN)) {
+        if let Some(mut expect) = expect.and_then(|part| part.fields_of(&keys::EXPECT_PLUGIN)) {
+            let fails = expect.get("reportFailuresAsErrors");
+            settings.fails_unexpected = fails.and_then(|part| part.boolean()).unwrap_or(false);
             self.finish(expect);
         }
         self.finish(plugins);
@@ -371,6 +371,7 @@ impl Settings {
             cookies: self.cookies.clone(),
             timeout: self.timeout.or(self.http_timeout).unwrap_or(DEFAULT_TIMEOUT),
             apdex: self.apdex,
+            fails_unexpected: self.fails_unexpected,
         }
     }
 

@@ -89,8 +89,11 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn read_send(&self, part: &Part<'a>, place: usize) -> Option<Step> {
-        let is_ask = part.node().value.get("payload").is_some();
-        if !is_ask {
+        // Without these, a map with `payload` is itself the message, as in Artillery.
+        let waits = ["capture", "match", "answers"]
+            .iter()
+            .any(|key| part.node().value.get(key).is_some());
+        if !waits || part.node().value.get("payload").is_none() {
             let payload = self.payload(part)?;
             return Some(Step::Send(Box::new(Sending {
                 place,
@@ -101,14 +104,11 @@ impl<'a> Reader<'a> {
         let mut fields = part.fields_of(&keys::SEND)?;
         let payload = fields.find("payload").and_then(|part| self.payload(&part));
         let answer = self.answers(&mut fields, "answers");
-        let waits = ["capture", "match", "answers"]
-            .iter()
-            .any(|key| part.node().value.get(key).is_some());
         fields.finish();
         Some(Step::Send(Box::new(Sending {
             place,
             payload: payload?,
-            answer: waits.then_some(answer),
+            answer: Some(answer),
         })))
     }
 

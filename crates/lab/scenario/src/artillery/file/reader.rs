@@ -1,7 +1,7 @@
 //! What all parts of a file are read with: texts with templates, the names that they read, and warnings.
 
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet},
     str::FromStr,
     sync::Arc,
@@ -45,6 +45,8 @@ pub(super) struct Reader<'a> {
     /// Names of variables that are set.
     sets: RefCell<BTreeSet<String>>,
     pub(super) functions: RefCell<Functions>,
+    /// Whether a capture fails without a value if it does not say so itself.
+    pub(super) captures_strictly: Cell<bool>,
 }
 
 impl<'a> Reader<'a> {
@@ -56,6 +58,7 @@ impl<'a> Reader<'a> {
             warnings: RefCell::default(),
             reads: RefCell::default(),
             functions: RefCell::default(),
+            captures_strictly: Cell::new(true),
             sets: RefCell::new(sets.chain(surroundings.variables.keys().cloned()).collect()),
         }
     }
@@ -129,7 +132,7 @@ impl<'a> Reader<'a> {
                     .to_owned(),
             };
             if !self.may_be_of_functions(name) {
-                part.mistake(format!("nothing sets the variable `{name}`; {hint}"));
+                self.warn(part, &format!("nothing sets the variable `{name}`; {hint}"));
             }
         }
     }

@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
             wanted,
             probability,
         };
-        fields.finish();
+        self.finish(fields);
         url.map(|_| request)
     }
 
@@ -140,6 +140,7 @@ impl<'a> Reader<'a> {
             strips_query: switch("stripQueryString").unwrap_or(false),
             ignores_unnamed: switch("ignoreUnnamedRequests").unwrap_or(false),
             groups_dynamic_urls: switch("groupDynamicURLs").unwrap_or(true),
+            is_quiet: switch("suppressOutput").unwrap_or(false),
             target: String::new(),
         };
         fields.finish();

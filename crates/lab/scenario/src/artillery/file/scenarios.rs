@@ -1,6 +1,7 @@
 //! `scenarios`, `before` and `after`.
 
 use plimsoll_load::nearest::nearest;
+use regex::Regex;
 
 use super::{
     config::Settings,
@@ -42,10 +43,14 @@ impl<'a> Reader<'a> {
             return Some(scenarios);
         };
         let names: Vec<_> = scenarios.iter().map(|scenario| scenario.name.clone()).collect();
-        let mut chosen: Vec<_> = scenarios
-            .into_iter()
-            .filter(|scenario| scenario.name == *name)
-            .collect();
+        let is_exact = names.contains(name);
+        // As in Artillery, a name that no scenario has is a pattern.
+        let pattern = Regex::new(name).ok().filter(|_| !is_exact);
+        let is_meant = |scenario: &ScenarioFlow| match &pattern {
+            Some(pattern) => pattern.is_match(&scenario.name),
+            None => scenario.name == *name,
+        };
+        let mut chosen: Vec<_> = scenarios.into_iter().filter(is_meant).collect();
         if chosen.len() != 1 {
             let hint = match nearest(name, names.iter().map(String::as_str)) {
                 Some(nearest) if chosen.is_empty() => format!("did you mean `{nearest}`?"),

@@ -225,7 +225,6 @@ fn mistakes_of_steps_are_told() {
             test.yml:7:12: scenarios[0].flow[2].think: expected seconds, for example 0.5, or a duration such as 500ms, 30s, 2m or 1h, found "later"
             test.yml:9:13: scenarios[0].flow[3].jitter: expected a share such as "20%", or milliseconds such as 500, found "200%"
             test.yml:10:11: scenarios[0].flow[4].loop: the loop has no steps
-            test.yml:12:11: scenarios[0].flow[5].over: nothing sets the variable `roms`; set it in `config.variables`, in a `payload`, with `capture`, or with --variables
             test.yml:14:16: scenarios[0].flow[6].whileTrue: a name or a value is missing at the end; expected something like http.response_time.p95 < 250 and http.codes.200 > 0
             test.yml:15:5: scenarios[0].flow[7]: `over`, `whileTrue` and `count` each define when the loop ends; keep one of them"#]],
     );
@@ -479,7 +478,6 @@ fn functions_that_are_not_there_are_refused() {
             test.yml:3:21: scenarios[0].beforeScenario[0]: the processor exports no function `logn`; did you mean `login`?
             test.yml:3:27: scenarios[0].beforeScenario[1]: the processor exports no function `other`; it exports login, logout, isReady
             test.yml:3:53: scenarios[0].flow[0].function: the processor exports no function `logut`; did you mean `logout`?
-            test.yml:3:73: scenarios[0].flow[1].get.url: nothing sets the variable `tken`; set it in `config.variables`, in a `payload`, with `capture`, or with --variables
             test.yml:3:103: scenarios[0].flow[1].get.afterResponse: expected a text, found a map
             test.yml:3:121: scenarios[0].flow[2].parallel[0]: only requests can run in parallel; expected something like { get: { url: / } }
             test.yml:3:141: scenarios[0].flow[2].limit: expected the number of parallel requests, 1 to 1000, found 0"#]],

@@ -20,6 +20,8 @@ pub(crate) struct Grouping {
     pub(crate) ignores_unnamed: bool,
     /// Whether URLs are grouped as in the file, with their templates, and not as sent.
     pub(crate) groups_dynamic_urls: bool,
+    /// Whether its figures are in the JSON report only.
+    pub(crate) is_quiet: bool,
     /// Requests to it go by their path.
     pub(crate) target: String,
 }
@@ -37,6 +39,18 @@ pub(crate) enum Endpoint {
 }
 
 impl Grouping {
+    /// The settings that Artillery uses if a file has none.
+    pub(crate) fn unasked() -> Self {
+        Self {
+            uses_only_names: false,
+            strips_query: true,
+            ignores_unnamed: false,
+            groups_dynamic_urls: true,
+            is_quiet: true,
+            target: String::new(),
+        }
+    }
+
     /// The endpoint of a request with this URL. `None` if it is not listed.
     pub(crate) fn endpoint(&self, url: &str, name: Option<&str>) -> Option<Endpoint> {
         if name.is_none() && self.ignores_unnamed {
@@ -147,6 +161,7 @@ mod tests {
             strips_query: false,
             ignores_unnamed: false,
             groups_dynamic_urls: true,
+            is_quiet: false,
             target: "http://h:8080/base".to_owned(),
         }
     }

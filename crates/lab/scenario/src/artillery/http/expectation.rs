@@ -1,6 +1,8 @@
 //! Expectations on an answer: Artillery's plugin `expect`. They do not affect the user; the run's exit code reports
 //! them.
 
+use std::borrow::Cow;
+
 use plimsoll_clients::http::Response;
 use regex::bytes::Regex;
 use serde_json::Value;
@@ -32,8 +34,11 @@ pub(crate) enum Expectation {
 
 impl Expectation {
     /// Artillery's name of it.
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
+    pub(crate) fn name(&self, variables: &Variables) -> Cow<'static, str> {
+        let name = match self {
+            Self::HeaderEquals(name, _) => {
+                return format!("header {} values equals", name.render(variables)).into();
+            }
             Self::StatusCode(_) => "statusCode",
             Self::NotStatusCode(_) => "notStatusCode",
             Self::ContentType(_) => "contentType",
@@ -41,9 +46,9 @@ impl Expectation {
             Self::NotHasProperty(_) => "notHasProperty",
             Self::Equals(_) => "equals",
             Self::HasHeader(_) => "hasHeader",
-            Self::HeaderEquals(..) => "headerEquals",
             Self::MatchesRegexp(_) => "matchesRegexp",
-        }
+        };
+        name.into()
     }
 
     pub(crate) fn holds(&self, response: &Response, answer: &Answer<'_>, variables: &Variables) -> bool {

@@ -25,6 +25,8 @@ pub(crate) struct Defaults {
     pub(crate) timeout: Duration,
     /// The greatest satisfactory response time, if an Apdex score was requested.
     pub(crate) apdex: Option<Duration>,
+    /// Whether a user fails with an expectation that is not met.
+    pub(crate) fails_unexpected: bool,
 }
 
 /// A request.
@@ -136,7 +138,7 @@ impl Body {
             Self::Form(fields) => {
                 let mut form = form_urlencoded::Serializer::new(String::new());
                 for (name, value) in fields {
-                    form.append_pair(name, &text_of(&value.value(variables)));
+                    form.append_pair(name, &as_in_forms(&value.value(variables)));
                 }
                 (
                     form.finish().into_bytes(),
@@ -148,6 +150,14 @@ impl Body {
                 (body, Some(content_type.into()))
             }
         }
+    }
+}
+
+/// The text of a value in a form: lists as JavaScript writes them, with commas.
+fn as_in_forms(value: &Value) -> String {
+    match value {
+        Value::Array(items) => items.iter().map(as_in_forms).collect::<Vec<_>>().join(","),
+        value => text_of(value),
     }
 }
 

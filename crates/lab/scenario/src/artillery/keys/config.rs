@@ -278,7 +278,7 @@ pub(in super::super) static DEFAULTS: Shape = Shape {
         Key::new(
             "strictCapture",
             Kind::Boolean,
-            "Whether a capture that finds nothing is an error. Must be true.",
+            "Whether a capture that finds nothing is an error, unless it has `strict` itself.",
         ),
     ],
     rules: &[],

@@ -46,7 +46,11 @@ pub(in super::super) static EXPECT_PLUGIN: Shape = Shape {
     about: "Expectations of responses. They are always checked.",
     keys: &[
         Key::ignored("outputFormat", EXPECTATIONS_COUNT),
-        Key::ignored("reportFailuresAsErrors", EXPECTATIONS_COUNT),
+        Key::new(
+            "reportFailuresAsErrors",
+            Kind::Boolean,
+            "Whether a user fails with an expectation that is not met.",
+        ),
         Key::ignored("expectDefault200", EXPECTATIONS_COUNT),
         Key::ignored("useOnlyRequestNames", EXPECTATIONS_COUNT),
     ],
@@ -80,8 +84,12 @@ pub(in super::super) static ENDPOINTS: Shape = Shape {
             Kind::Boolean,
             "Whether all URLs of one template count as one endpoint.",
         ),
+        Key::new(
+            "suppressOutput",
+            Kind::Boolean,
+            "Whether the figures are in the JSON report only.",
+        ),
         Key::refused("metricsNamespace", IN_ALL_REPORTS),
-        Key::refused("suppressOutput", IN_ALL_REPORTS),
     ],
     rules: &[],
 };

@@ -142,6 +142,18 @@ pub(in super::super) static REQUEST: Shape = Shape {
             Kind::Boolean,
             "Whether to ask for compressed responses. Default: true.",
         ),
+        Key::ignored(
+            "timeout",
+            "has no effect, as in Artillery; write config.http.timeout",
+        ),
+        Key::ignored(
+            "http2",
+            "has no effect: requests use HTTP/1.1 unless TLS negotiates HTTP/2",
+        ),
+        Key::ignored(
+            "responseType",
+            "has no effect: captures read JSON and texts as they come",
+        ),
         CAPTURES,
         MATCHES,
         Key::new(

@@ -116,8 +116,9 @@ impl Expression {
         }
     }
 
-    pub(super) fn value(&self, variables: &Variables) -> Value {
-        match self {
+    /// The value for one user. `None` if there is no such variable. The results of functions are texts.
+    pub(super) fn value(&self, variables: &Variables) -> Option<Value> {
+        Some(match self {
             Self::Variable { name, path } => {
                 // A name may itself have dots, for example from a table.
                 let found = variables.get(name).and_then(|value| {
@@ -126,18 +127,18 @@ impl Expression {
                         Key::Index(index) => value.get(index),
                     })
                 });
-                found.cloned().unwrap_or_default()
+                return found.cloned();
             }
             Self::Environment(name) => {
-                let value = variables.globals().environment.get(&**name);
-                value.map_or(Value::Null, |value| value.as_str().into())
+                let value = variables.globals().environment.get(&**name)?;
+                value.as_str().into()
             }
-            Self::RandomNumber { from, to } => fastrand::i64(from..=to).into(),
+            Self::RandomNumber { from, to } => fastrand::i64(from..=to).to_string().into(),
             Self::RandomString { length } => {
                 let letters = (0..*length).map(|_| fastrand::alphanumeric());
                 letters.collect::<String>().into()
             }
-        }
+        })
     }
 }
 

@@ -63,19 +63,25 @@ impl JsonTemplate {
         }
     }
 
-    /// The value for one user.
+    /// The value for one user. An unknown variable is null.
     pub(crate) fn value(&self, variables: &Variables) -> Value {
-        match self {
+        self.known(variables).unwrap_or_default()
+    }
+
+    /// The value for one user; `None` for an unknown variable. A map leaves such entries out, as JavaScript does when it
+    /// writes JSON.
+    pub(crate) fn known(&self, variables: &Variables) -> Option<Value> {
+        Some(match self {
             Self::Constant(value) => value.clone(),
-            Self::Text(template) => template.value(variables),
+            Self::Text(template) => return template.value(variables),
             Self::List(items) => items.iter().map(|item| item.value(variables)).collect(),
             Self::Map(entries) => {
-                let entries = entries.iter();
-                let entries =
-                    entries.map(|(key, value)| (key.render(variables).into_owned(), value.value(variables)));
+                let entries = entries.iter().filter_map(|(key, value)| {
+                    Some((key.render(variables).into_owned(), value.known(variables)?))
+                });
                 Value::Object(entries.collect())
             }
-        }
+        })
     }
 
     /// The names of the variables that it reads.

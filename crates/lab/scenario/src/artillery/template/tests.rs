@@ -37,10 +37,13 @@ fn templates_are_replaced() {
         "7/a/A/a",
     );
     check("{{ user.tags }}", r#"["a",{"b":null}]"#);
-    check("<{{ unknown }}{{ user.none.deeper }}>", "<>");
+    check(
+        "<{{ unknown }} {{ user.none.deeper }} {{ user.tags[1].b }}>",
+        "<undefined undefined null>",
+    );
     check(
         "{{ $env.HOST }}{{ $processEnvironment.HOST }}{{ $env.NONE }}",
-        "hh",
+        "hhundefined",
     );
     check("{{ $randomNumber(5, 5) }}", "5");
     check("{{ $randomNumber(-3, -3) }}", "-3");

@@ -216,7 +216,7 @@ impl Wanted {
     fn apply(&self, body: &[u8], variables: &mut Variables) -> Result<(), MismatchError> {
         let answer = Answer::new(body, None);
         if !has_all(&self.matches, &answer, variables) {
-            return Err(MismatchError::Match);
+            return Err(MismatchError::CaptureOrMatch);
         }
         take(&self.captures, &answer, variables)
     }

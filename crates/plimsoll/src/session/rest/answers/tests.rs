@@ -88,13 +88,13 @@ fn a_controlled_run_is_paused_resumed_scaled_and_stopped() {
         run.patch(r#"{"stopped":false}"#),
     ];
     expect![[r#"
-        200 {"data":{"attributes":{"paused":false,"running":false,"status":4,"stopped":false,"tainted":false,"vus":2,"vus-max":5},"id":"default","type":"status"}}
-        200 {"data":{"attributes":{"paused":true,"running":false,"status":4,"stopped":false,"tainted":false,"vus":2,"vus-max":5},"id":"default","type":"status"}}
-        200 {"data":{"attributes":{"paused":true,"running":false,"status":4,"stopped":false,"tainted":false,"vus":2,"vus-max":5},"id":"default","type":"status"}}
-        200 {"data":{"attributes":{"paused":false,"running":false,"status":4,"stopped":false,"tainted":false,"vus":4,"vus-max":8},"id":"default","type":"status"}}
-        409 {"errors":[{"detail":"9 of 8 virtual users are not possible; expected vus up to max, and max from 1 to 100000000","status":"409","title":"Conflict"}]}
-        200 {"data":{"attributes":{"paused":false,"running":false,"status":4,"stopped":true,"tainted":false,"vus":4,"vus-max":8},"id":"default","type":"status"}}
-        409 {"errors":[{"detail":"a stopped run cannot be resumed","status":"409","title":"Conflict"}]}
+        200 {"data":{"type":"status","id":"default","attributes":{"status":4,"paused":false,"vus":2,"vus-max":5,"stopped":false,"running":false,"tainted":false}}}
+        200 {"data":{"type":"status","id":"default","attributes":{"status":4,"paused":true,"vus":2,"vus-max":5,"stopped":false,"running":false,"tainted":false}}}
+        200 {"data":{"type":"status","id":"default","attributes":{"status":4,"paused":true,"vus":2,"vus-max":5,"stopped":false,"running":false,"tainted":false}}}
+        200 {"data":{"type":"status","id":"default","attributes":{"status":4,"paused":false,"vus":4,"vus-max":8,"stopped":false,"running":false,"tainted":false}}}
+        409 {"errors":[{"status":"409","title":"Conflict","detail":"9 of 8 virtual users are not possible; expected vus up to max, and max from 1 to 100000000"}]}
+        200 {"data":{"type":"status","id":"default","attributes":{"status":4,"paused":false,"vus":4,"vus-max":8,"stopped":true,"running":false,"tainted":false}}}
+        409 {"errors":[{"status":"409","title":"Conflict","detail":"a stopped run cannot be resumed"}]}
     "#]].assert_eq(&said.concat());
 }
 
@@ -111,10 +111,10 @@ fn other_runs_are_resumed_and_stopped_only() {
         run.patch(r#"{"vus":3}"#),
     ];
     expect![[r#"
-        200 {"data":{"attributes":{"paused":true,"running":false,"status":4,"stopped":false,"tainted":false,"vus":0,"vus-max":0},"id":"default","type":"status"}}
-        200 {"data":{"attributes":{"paused":false,"running":false,"status":4,"stopped":false,"tainted":false,"vus":0,"vus-max":0},"id":"default","type":"status"}}
-        409 {"errors":[{"detail":"this run has no `externally-controlled` scenario, so it can be neither paused nor scaled","status":"409","title":"Conflict"}]}
-        409 {"errors":[{"detail":"this run has no `externally-controlled` scenario, so it can be neither paused nor scaled","status":"409","title":"Conflict"}]}
+        200 {"data":{"type":"status","id":"default","attributes":{"status":4,"paused":true,"vus":0,"vus-max":0,"stopped":false,"running":false,"tainted":false}}}
+        200 {"data":{"type":"status","id":"default","attributes":{"status":4,"paused":false,"vus":0,"vus-max":0,"stopped":false,"running":false,"tainted":false}}}
+        409 {"errors":[{"status":"409","title":"Conflict","detail":"this run has no `externally-controlled` scenario, so it can be neither paused nor scaled"}]}
+        409 {"errors":[{"status":"409","title":"Conflict","detail":"this run has no `externally-controlled` scenario, so it can be neither paused nor scaled"}]}
     "#]].assert_eq(&said.concat());
 }
 
@@ -136,18 +136,18 @@ fn what_is_no_order_is_refused_with_what_was_expected() {
         run.get("/"),
     ];
     expect![[r#"
-        400 {"errors":[{"detail":"`paused`: expected true or false, found \"yes\"; expected something like {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}","status":"400","title":"Bad Request"}]}
-        400 {"errors":[{"detail":"`vus`: expected a whole number, found -1; expected something like {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}","status":"400","title":"Bad Request"}]}
-        400 {"errors":[{"detail":"there is no attribute `speed`; expected something like {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}","status":"400","title":"Bad Request"}]}
-        400 {"errors":[{"detail":"the body is not JSON: expected value at line 1 column 1; expected something like {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}","status":"400","title":"Bad Request"}]}
-        400 {"errors":[{"detail":"`data.attributes` is missing; expected something like {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}","status":"400","title":"Bad Request"}]}
-        405 {"errors":[{"detail":"expected GET or PATCH","status":"405","title":"Method Not Allowed"}]}
-        501 {"errors":[{"detail":"setup and teardown cannot be called or replaced from outside","status":"501","title":"Not Implemented"}]}
-        501 {"errors":[{"detail":"setup and teardown cannot be called or replaced from outside","status":"501","title":"Not Implemented"}]}
-        405 {"errors":[{"detail":"expected GET","status":"405","title":"Method Not Allowed"}]}
-        404 {"errors":[{"detail":"no metric of this name has samples","status":"404","title":"Not Found"}]}
-        404 {"errors":[{"detail":"no group has this id","status":"404","title":"Not Found"}]}
-        404 {"errors":[{"detail":"expected /v1/status, /v1/metrics or /v1/groups","status":"404","title":"Not Found"}]}
+        400 {"errors":[{"status":"400","title":"Bad Request","detail":"`paused`: expected true or false, found \"yes\"; expected something like {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}"}]}
+        400 {"errors":[{"status":"400","title":"Bad Request","detail":"`vus`: expected a whole number, found -1; expected something like {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}"}]}
+        400 {"errors":[{"status":"400","title":"Bad Request","detail":"there is no attribute `speed`; expected something like {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}"}]}
+        400 {"errors":[{"status":"400","title":"Bad Request","detail":"the body is not JSON: expected value at line 1 column 1; expected something like {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}"}]}
+        400 {"errors":[{"status":"400","title":"Bad Request","detail":"`data.attributes` is missing; expected something like {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}"}]}
+        405 {"errors":[{"status":"405","title":"Method Not Allowed","detail":"expected GET or PATCH"}]}
+        501 {"errors":[{"status":"501","title":"Not Implemented","detail":"setup and teardown cannot be called or replaced from outside"}]}
+        501 {"errors":[{"status":"501","title":"Not Implemented","detail":"setup and teardown cannot be called or replaced from outside"}]}
+        405 {"errors":[{"status":"405","title":"Method Not Allowed","detail":"expected GET"}]}
+        404 {"errors":[{"status":"404","title":"Not Found","detail":"no metric of this name has samples"}]}
+        404 {"errors":[{"status":"404","title":"Not Found","detail":"no group has this id"}]}
+        404 {"errors":[{"status":"404","title":"Not Found","detail":"expected /v1/status, /v1/metrics or /v1/groups"}]}
     "#]].assert_eq(&said.concat());
 }
 
@@ -232,88 +232,88 @@ fn metrics_and_groups_are_told() {
     check(
         &run.ask("GET", "/v1/status", ""),
         &expect![[r#"
-        {
-          "data": {
-            "attributes": {
-              "paused": false,
-              "running": true,
-              "status": 7,
-              "stopped": false,
-              "tainted": true,
-              "vus": 2,
-              "vus-max": 2
-            },
-            "id": "default",
-            "type": "status"
-          }
-        }"#]],
+            {
+              "data": {
+                "type": "status",
+                "id": "default",
+                "attributes": {
+                  "status": 7,
+                  "paused": false,
+                  "vus": 2,
+                  "vus-max": 2,
+                  "stopped": false,
+                  "running": true,
+                  "tainted": true
+                }
+              }
+            }"#]],
     );
     check(
         &run.ask("GET", "/v1/metrics/", ""),
         &expect![[r#"
-        {
-          "data": [
             {
-              "attributes": {
-                "contains": "default",
-                "sample": {
-                  "rate": 0.75
+              "data": [
+                {
+                  "type": "metrics",
+                  "id": "checks",
+                  "attributes": {
+                    "type": "rate",
+                    "contains": "default",
+                    "tainted": null,
+                    "sample": {
+                      "rate": 0.75
+                    }
+                  }
                 },
-                "tainted": null,
-                "type": "rate"
-              },
-              "id": "checks",
-              "type": "metrics"
-            },
-            {
-              "attributes": {
-                "contains": "time",
-                "sample": {
-                  "avg": 20.0,
-                  "max": 30.0,
-                  "med": 20.015,
-                  "min": 10.0,
-                  "p(90)": 28.003,
-                  "p(95)": 29.0015
+                {
+                  "type": "metrics",
+                  "id": "http_req_duration",
+                  "attributes": {
+                    "type": "trend",
+                    "contains": "time",
+                    "tainted": null,
+                    "sample": {
+                      "avg": 20.0,
+                      "min": 10.0,
+                      "med": 20.015,
+                      "max": 30.0,
+                      "p(90)": 28.003,
+                      "p(95)": 29.0015
+                    }
+                  }
                 },
-                "tainted": null,
-                "type": "trend"
-              },
-              "id": "http_req_duration",
-              "type": "metrics"
-            },
-            {
-              "attributes": {
-                "contains": "time",
-                "sample": {
-                  "avg": 20.0,
-                  "max": 30.0,
-                  "med": 20.015,
-                  "min": 10.0,
-                  "p(90)": 28.003,
-                  "p(95)": 29.0015
+                {
+                  "type": "metrics",
+                  "id": "http_req_duration{status:200}",
+                  "attributes": {
+                    "type": "trend",
+                    "contains": "time",
+                    "tainted": true,
+                    "sample": {
+                      "avg": 20.0,
+                      "min": 10.0,
+                      "med": 20.015,
+                      "max": 30.0,
+                      "p(90)": 28.003,
+                      "p(95)": 29.0015
+                    }
+                  }
                 },
-                "tainted": true,
-                "type": "trend"
-              },
-              "id": "http_req_duration{status:200}",
-              "type": "metrics"
-            },
-            {
-              "attributes": {
-                "contains": "default",
-                "sample": {
-                  "count": 3,
-                  "rate": 1.5
-                },
-                "tainted": null,
-                "type": "counter"
-              },
-              "id": "http_reqs",
-              "type": "metrics"
-            }
-          ]
-        }"#]],
+                {
+                  "type": "metrics",
+                  "id": "http_reqs",
+                  "attributes": {
+                    "type": "counter",
+                    "contains": "default",
+                    "tainted": null,
+                    "sample": {
+                      "count": 3,
+                      "rate": 1.5
+                    }
+                  }
+                }
+              ]
+            }"#]],
     );
     let part = run.ask("GET", "/v1/metrics/http_req_duration%7Bstatus:200%7D", "");
     assert_eq!(part.document.unwrap()["data"]["attributes"]["tainted"], true);
@@ -321,93 +321,93 @@ fn metrics_and_groups_are_told() {
     check(
         &groups,
         &expect![[r#"
-        {
-          "data": [
             {
-              "attributes": {
-                "checks": [
-                  {
-                    "fails": 0,
-                    "id": "96bc919eb37eb6444225e869c1a0012c",
-                    "name": "is up",
-                    "passes": 1,
-                    "path": "::is up"
-                  }
-                ],
-                "name": "",
-                "path": ""
-              },
-              "id": "d41d8cd98f00b204e9800998ecf8427e",
-              "relationships": {
-                "groups": {
-                  "data": [
-                    {
-                      "id": "6972d1500632a99e8640138dbf1dc09e",
-                      "type": "groups"
+              "data": [
+                {
+                  "type": "groups",
+                  "id": "d41d8cd98f00b204e9800998ecf8427e",
+                  "attributes": {
+                    "path": "",
+                    "name": "",
+                    "checks": [
+                      {
+                        "id": "96bc919eb37eb6444225e869c1a0012c",
+                        "path": "::is up",
+                        "name": "is up",
+                        "passes": 1,
+                        "fails": 0
+                      }
+                    ]
+                  },
+                  "relationships": {
+                    "groups": {
+                      "data": [
+                        {
+                          "type": "groups",
+                          "id": "6972d1500632a99e8640138dbf1dc09e"
+                        }
+                      ]
+                    },
+                    "parent": {
+                      "data": null
                     }
-                  ]
+                  }
                 },
-                "parent": {
-                  "data": null
-                }
-              },
-              "type": "groups"
-            },
-            {
-              "attributes": {
-                "checks": [],
-                "name": "front",
-                "path": "::front"
-              },
-              "id": "6972d1500632a99e8640138dbf1dc09e",
-              "relationships": {
-                "groups": {
-                  "data": [
-                    {
-                      "id": "b705dfbaf15f2985289750126488ad7d",
-                      "type": "groups"
+                {
+                  "type": "groups",
+                  "id": "6972d1500632a99e8640138dbf1dc09e",
+                  "attributes": {
+                    "path": "::front",
+                    "name": "front",
+                    "checks": []
+                  },
+                  "relationships": {
+                    "groups": {
+                      "data": [
+                        {
+                          "type": "groups",
+                          "id": "b705dfbaf15f2985289750126488ad7d"
+                        }
+                      ]
+                    },
+                    "parent": {
+                      "data": {
+                        "type": "groups",
+                        "id": "d41d8cd98f00b204e9800998ecf8427e"
+                      }
                     }
-                  ]
+                  }
                 },
-                "parent": {
-                  "data": {
-                    "id": "d41d8cd98f00b204e9800998ecf8427e",
-                    "type": "groups"
+                {
+                  "type": "groups",
+                  "id": "b705dfbaf15f2985289750126488ad7d",
+                  "attributes": {
+                    "path": "::front::login",
+                    "name": "login",
+                    "checks": [
+                      {
+                        "id": "7ce6aa61a13039fd876566d8e8547c23",
+                        "path": "::front::login::is there",
+                        "name": "is there",
+                        "passes": 2,
+                        "fails": 1
+                      }
+                    ]
+                  },
+                  "relationships": {
+                    "groups": {
+                      "data": []
+                    },
+                    "parent": {
+                      "data": {
+                        "type": "groups",
+                        "id": "6972d1500632a99e8640138dbf1dc09e"
+                      }
+                    }
                   }
                 }
-              },
-              "type": "groups"
-            },
-            {
-              "attributes": {
-                "checks": [
-                  {
-                    "fails": 1,
-                    "id": "7ce6aa61a13039fd876566d8e8547c23",
-                    "name": "is there",
-                    "passes": 2,
-                    "path": "::front::login::is there"
-                  }
-                ],
-                "name": "login",
-                "path": "::front::login"
-              },
-              "id": "b705dfbaf15f2985289750126488ad7d",
-              "relationships": {
-                "groups": {
-                  "data": []
-                },
-                "parent": {
-                  "data": {
-                    "id": "6972d1500632a99e8640138dbf1dc09e",
-                    "type": "groups"
-                  }
-                }
-              },
-              "type": "groups"
-            }
-          ]
-        }"#]],
+              ]
+            }"#]],
     );
     for group in groups.document.unwrap()["data"].as_array().unwrap() {
         let path = format!("/v1/groups/{}", group["id"].as_str().unwrap());
