@@ -126,85 +126,6 @@ describe("small latencies", { concurrency: 1 }, () => {
   }
 });
 
-describe("servers with planted behaviour", { concurrency: true }, () => {
-  for (const [model, sending] of SENDING) {
-    for (const seconds of [3, 10]) acknowledgesEarly(model, sending, seconds);
-
-    test(`${model}: never delivers`, async (t) => {
-      const { peer } = await planted(t, () => {});
-      const { code, report, stderr } = await broadcast(peer, model, N_BROADCASTS, "--wait-broadcasts", "2");
-      assert.equal(code, 3, stderr);
-      assert.deepEqual(counts(report), exactly({ n_lost: EXPECTED }));
-      assertLength(report, 2, sending);
-      for (const { plimsoll: { listener_us, lower_bounds_from_us } } of report.steps) {
-        assert.ok(lower_bounds_from_us >= 2e6 && listener_us.p50 >= 2e6 * 0.999, `${lower_bounds_from_us} ${listener_us.p50}`);
-      }
-      assert.match(stderr, /waiting: 40 of 40 deliveries are missing/);
-      assert.match(stderr, /step 2: 80 of 80 deliveries did not arrive/);
-    });
-
-    test(`${model}: drops 1 in 1,000`, async (t) => {
-      let n = 0;
-      const { peer, noted } = await planted(t, (_, send) => ++n % 1000 && send());
-      const { code, report, stderr } = await broadcast(peer, model, 200, "--wait-broadcasts", "1");
-      assert.equal(code, 3, stderr);
-      assert.deepEqual(counts(report), exactly({ n_deliveries_expected: 3000, n_lost: 3 }));
-      assert.equal(noted.latencies.size, 2997);
-      const { listener_us, lower_bounds_from_us } = report.steps[0].plimsoll;
-      // One of 1,000: only the longest time is a lower bound.
-      assert.ok(listener_us.p99 < lower_bounds_from_us * 0.99 && listener_us.max >= lower_bounds_from_us, JSON.stringify(listener_us));
-    });
-
-    test(`${model}: duplicates`, async (t) => {
-      const { peer } = await planted(t, ({ n_broadcast, n_client }, send) => {
-        send();
-        if (n_broadcast === 7 && n_client === 3) send();
-      });
-      const { code, report, stderr } = await broadcast(peer, model, N_BROADCASTS);
-      assert.equal(code, 0, stderr);
-      assert.deepEqual(counts(report), exactly({ n_duplicated: 1 }));
-    });
-
-    test(`${model}: reorders`, async (t) => {
-      // The third broadcast of a client comes behind the last one of the step, which was sent long after it was acknowledged.
-      const { peer } = await planted(t, ({ n_broadcast, n_client }, send) => {
-        if (n_broadcast === 3 && n_client === 2) later(model === "open" ? 380 : 200, send);
-        else if (n_broadcast > 3 && n_broadcast <= N_BROADCASTS && model === "closed") later(50, send);
-        else send();
-      });
-      const { code, report, stderr } = await broadcast(peer, model, N_BROADCASTS);
-      assert.equal(code, 0, stderr);
-      assert.deepEqual(counts(report), exactly({ n_out_of_order: 1 }));
-    });
-
-    test(`${model}: dies`, async (t) => {
-      const { peer } = await planted(t, ({ n_broadcast, client }, send) => (n_broadcast === 5 ? client.terminate() : send()));
-      const { code, report, stderr } = await broadcast(peer, model, N_BROADCASTS, "--wait-broadcasts", "2");
-      assert.equal(code, 3, stderr);
-      const [first, second] = report.steps.map(({ plimsoll }) => plimsoll);
-      assert.equal(first.n_dropped, N_CLIENTS);
-      // A connection that is torn down may take what it has not delivered with it.
-      assert.ok(first.n_deliveries <= 4 * N_CLIENTS && first.n_lost >= N_CLIENTS, JSON.stringify(first));
-      assert.equal(first.n_deliveries + first.n_lost, first.n_deliveries_expected);
-      assert.deepEqual([second.n_deliveries, second.n_lost], [N_CLIENTS * N_BROADCASTS, 0]);
-      assertLength(report, 2, sending);
-    });
-
-    test(`${model}: never acknowledges`, async (t) => {
-      const { peer } = await planted(t, (_, send) => send(), { acknowledge: () => {} });
-      const { code, report, stderr } = await broadcast(peer, model, N_BROADCASTS, "--wait-broadcasts", "2");
-      assert.equal(code, 3, stderr);
-      // The closed loop does not go beyond its first window.
-      const n_sent = model === "closed" ? 2 : N_BROADCASTS;
-      for (const { plimsoll: it } of report.steps) {
-        assert.deepEqual([it.n_sent, it.n_unanswered, it.n_lost], [n_sent, n_sent, 0]);
-        assert.ok(it.sampling.seconds <= sending + 2 + 1, `${it.sampling.seconds} s`);
-      }
-      if (model === "closed") assert.match(stderr, /acknowledged none of 2 broadcasts in a row; the other 6 of this step are not sent/);
-    });
-  }
-});
-
 describe("the open model", () => {
   test("a stall shows in every broadcast that it delays", async (t) => {
     // The server answers nothing for a second; the closed loop would have had two broadcasts in it.
@@ -225,85 +146,166 @@ describe("the open model", () => {
   });
 });
 
-describe("before and around a bench", () => {
-  test("text and objective are about listeners", async (t) => {
-    const { peer } = await planted(t, (_, send) => later(100, send));
-    const { code, stdout, stderr } = await plimsoll("bench", "broadcast", peer.url, ...SIZES, ...MODELS.closed(4));
-    assert.equal(code, 0, stderr);
-    assert.match(stdout, /^clients: +5 +95per-delivery: 1\d\dms +min-delivery: 1\d\dms /m);
-    assert.match(stdout, /^ +acknowledgement \(sender's rtt\) p50 /m);
-    assert.match(stdout, /^ +in flight: 4 broadcasts at most, [\d.]+ on average \(--concurrent 2, because the target acknowledged before it had delivered\)$/m);
-  });
+describe("behaviour that takes seconds", { concurrency: 2 }, () => {
+  describe("servers with planted behaviour", { concurrency: true }, () => {
+    for (const [model, sending] of SENDING) {
+      for (const seconds of [3, 10]) acknowledgesEarly(model, sending, seconds);
 
-  test("without --total-steps the first step whose deliveries are slow is the last", async (t) => {
-    const { peer } = await planted(t, (_, send) => later(300, send));
-    const { code, report, stderr } = await plimsollJson(
-      "bench", "broadcast", peer.url, "--step-size", "2", "--sample-size", "4", "--limit-rtt", "200ms",
-    );
-    assert.equal(code, 0, stderr);
-    assert.equal(report.steps.length, 1);
-  });
+      test(`${model}: never delivers`, async (t) => {
+        const { peer } = await planted(t, () => {});
+        const { code, report, stderr } = await broadcast(peer, model, N_BROADCASTS, "--wait-broadcasts", "2");
+        assert.equal(code, 3, stderr);
+        assert.deepEqual(counts(report), exactly({ n_lost: EXPECTED }));
+        assertLength(report, 2, sending);
+        for (const { plimsoll: { listener_us, lower_bounds_from_us } } of report.steps) {
+          assert.ok(lower_bounds_from_us >= 2e6 && listener_us.p50 >= 2e6 * 0.999, `${lower_bounds_from_us} ${listener_us.p50}`);
+        }
+        assert.match(stderr, /waiting: 40 of 40 deliveries are missing/);
+        assert.match(stderr, /step 2: 80 of 80 deliveries did not arrive/);
+      });
 
-  test("the default objective of a search is about deliveries, not acknowledgements", async (t) => {
-    const { peer } = await planted(t, (_, send) => later(600, send));
-    const flags = ["--sample-size", "4", "--start", "1", "--max", "1", "--repeat", "1", "--no-save"];
-    const { code, report, stderr } = await plimsollJson("line", "bench", "broadcast", peer.url, ...flags);
-    assert.equal(code, 3, stderr);
-    assert.deepEqual(report.objectives, ["listener_delivery p(95)<500", "lost==0", "errors==0"]);
-    assert.match(report.result.sentence, /^Not even 1 client holds .*listener_delivery p\(95\) 6\d\d(\.\d+)?ms of 500ms allowed/);
-  });
+      test(`${model}: drops 1 in 1,000`, async (t) => {
+        let n = 0;
+        const { peer, noted } = await planted(t, (_, send) => ++n % 1000 && send());
+        const { code, report, stderr } = await broadcast(peer, model, 200, "--wait-broadcasts", "1");
+        assert.equal(code, 3, stderr);
+        assert.deepEqual(counts(report), exactly({ n_deliveries_expected: 3000, n_lost: 3 }));
+        assert.equal(noted.latencies.size, 2997);
+        const { listener_us, lower_bounds_from_us } = report.steps[0].plimsoll;
+        // One of 1,000: only the longest time is a lower bound.
+        assert.ok(listener_us.p99 < lower_bounds_from_us * 0.99 && listener_us.max >= lower_bounds_from_us, JSON.stringify(listener_us));
+      });
 
-  test("a threshold counts what is lost", async (t) => {
-    const { peer } = await planted(t, ({ n_client }, send) => n_client % 5 && send());
-    const flags = ["--wait-broadcasts", "1", "--threshold", "listener_delivery:p(95)<500", "--threshold", "listener_delivery:p(50)<500"];
-    const { code, report } = await broadcast(peer, "closed", N_BROADCASTS, ...flags);
-    assert.equal(code, 3);
-    assert.deepEqual(report.plimsoll.thresholds.map(({ passed }) => passed), [false, true]);
-  });
+      test(`${model}: duplicates`, async (t) => {
+        const { peer } = await planted(t, ({ n_broadcast, n_client }, send) => {
+          send();
+          if (n_broadcast === 7 && n_client === 3) send();
+        });
+        const { code, report, stderr } = await broadcast(peer, model, N_BROADCASTS);
+        assert.equal(code, 0, stderr);
+        assert.deepEqual(counts(report), exactly({ n_duplicated: 1 }));
+      });
 
-  test("a target that speaks Action Cable is recognised by its welcome", async (t) => {
-    const peer = await PeerServer.start(t, "json", { greeting: '{"type":"welcome","sid":"1"}' });
-    for (const workload of ["broadcast", "echo"]) {
-      const { code, stdout, stderr } = await plimsoll("bench", workload, peer.url, "--step-size", "2", "--total-steps", "1");
-      assert.deepEqual([code, stdout], [1, ""]);
-      assert.match(stderr, /the target speaks Action Cable: it sent a welcome; add --server-type actioncable/);
+      test(`${model}: reorders`, async (t) => {
+        // The third broadcast of a client comes behind the last one of the step, which was sent long after it was acknowledged.
+        const { peer } = await planted(t, ({ n_broadcast, n_client }, send) => {
+          if (n_broadcast === 3 && n_client === 2) later(model === "open" ? 380 : 200, send);
+          else if (n_broadcast > 3 && n_broadcast <= N_BROADCASTS && model === "closed") later(50, send);
+          else send();
+        });
+        const { code, report, stderr } = await broadcast(peer, model, N_BROADCASTS);
+        assert.equal(code, 0, stderr);
+        assert.deepEqual(counts(report), exactly({ n_out_of_order: 1 }));
+      });
+
+      test(`${model}: dies`, async (t) => {
+        const { peer } = await planted(t, ({ n_broadcast, client }, send) => (n_broadcast === 5 ? client.terminate() : send()));
+        const { code, report, stderr } = await broadcast(peer, model, N_BROADCASTS, "--wait-broadcasts", "2");
+        assert.equal(code, 3, stderr);
+        const [first, second] = report.steps.map(({ plimsoll }) => plimsoll);
+        assert.equal(first.n_dropped, N_CLIENTS);
+        // A connection that is torn down may take what it has not delivered with it.
+        assert.ok(first.n_deliveries <= 4 * N_CLIENTS && first.n_lost >= N_CLIENTS, JSON.stringify(first));
+        assert.equal(first.n_deliveries + first.n_lost, first.n_deliveries_expected);
+        assert.deepEqual([second.n_deliveries, second.n_lost], [N_CLIENTS * N_BROADCASTS, 0]);
+        assertLength(report, 2, sending);
+      });
+
+      test(`${model}: never acknowledges`, async (t) => {
+        const { peer } = await planted(t, (_, send) => send(), { acknowledge: () => {} });
+        const { code, report, stderr } = await broadcast(peer, model, N_BROADCASTS, "--wait-broadcasts", "2");
+        assert.equal(code, 3, stderr);
+        // The closed loop does not go beyond its first window.
+        const n_sent = model === "closed" ? 2 : N_BROADCASTS;
+        for (const { plimsoll: it } of report.steps) {
+          assert.deepEqual([it.n_sent, it.n_unanswered, it.n_lost], [n_sent, n_sent, 0]);
+          assert.ok(it.sampling.seconds <= sending + 2 + 1, `${it.sampling.seconds} s`);
+        }
+        if (model === "closed") assert.match(stderr, /acknowledged none of 2 broadcasts in a row; the other 6 of this step are not sent/);
+      });
     }
-    const connect = await plimsoll("bench", "connect", peer.url, "--step-size", "2", "--total-steps", "2");
-    assert.equal(connect.code, 0, connect.stderr);
-    assert.match(connect.stderr, /the target speaks Action Cable.*--server-type actioncable-connect/);
   });
 
-  test("runs with different numbers of broadcasts in flight are not ranked, except in the open model", async (t) => {
-    const folder = folderOf(t, {});
-    // One delivers before it acknowledges, the other long after that.
-    const { peer: honest } = await planted(t, (_, send) => send());
-    const { peer: early } = await planted(t, (_, send) => later(200, send));
-    const compare = async (model) => {
-      for (const [name, peer] of [["honest", honest], ["early", early]]) {
-        const flags = [...SIZES, ...MODELS[model](N_BROADCASTS), "--no-save", "--report", `${name}.json`];
-        const run = await plimsollIn({ cwd: folder }, "bench", "broadcast", peer.url, ...flags);
-        assert.equal(run.code, 0, run.stderr);
+  describe("before and around a bench", { concurrency: 2 }, () => {
+    test("text and objective are about listeners", async (t) => {
+      const { peer } = await planted(t, (_, send) => later(100, send));
+      const { code, stdout, stderr } = await plimsoll("bench", "broadcast", peer.url, ...SIZES, ...MODELS.closed(4));
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /^clients: +5 +95per-delivery: 1\d\dms +min-delivery: 1\d\dms /m);
+      assert.match(stdout, /^ +acknowledgement \(sender's rtt\) p50 /m);
+      assert.match(stdout, /^ +in flight: 4 broadcasts at most, [\d.]+ on average \(--concurrent 2, because the target acknowledged before it had delivered\)$/m);
+    });
+
+    test("without --total-steps the first step whose deliveries are slow is the last", async (t) => {
+      const { peer } = await planted(t, (_, send) => later(300, send));
+      const { code, report, stderr } = await plimsollJson(
+        "bench", "broadcast", peer.url, "--step-size", "2", "--sample-size", "4", "--limit-rtt", "200ms",
+      );
+      assert.equal(code, 0, stderr);
+      assert.equal(report.steps.length, 1);
+    });
+
+    test("the default objective of a search is about deliveries, not acknowledgements", async (t) => {
+      const { peer } = await planted(t, (_, send) => later(600, send));
+      const flags = ["--sample-size", "4", "--start", "1", "--max", "1", "--repeat", "1", "--no-save"];
+      const { code, report, stderr } = await plimsollJson("line", "bench", "broadcast", peer.url, ...flags);
+      assert.equal(code, 3, stderr);
+      assert.deepEqual(report.objectives, ["listener_delivery p(95)<500", "lost==0", "errors==0"]);
+      assert.match(report.result.sentence, /^Not even 1 client holds .*listener_delivery p\(95\) 6\d\d(\.\d+)?ms of 500ms allowed/);
+    });
+
+    test("a threshold counts what is lost", async (t) => {
+      const { peer } = await planted(t, ({ n_client }, send) => n_client % 5 && send());
+      const flags = ["--wait-broadcasts", "1", "--threshold", "listener_delivery:p(95)<500", "--threshold", "listener_delivery:p(50)<500"];
+      const { code, report } = await broadcast(peer, "closed", N_BROADCASTS, ...flags);
+      assert.equal(code, 3);
+      assert.deepEqual(report.plimsoll.thresholds.map(({ passed }) => passed), [false, true]);
+    });
+
+    test("a target that speaks Action Cable is recognised by its welcome", async (t) => {
+      const peer = await PeerServer.start(t, "json", { greeting: '{"type":"welcome","sid":"1"}' });
+      for (const workload of ["broadcast", "echo"]) {
+        const { code, stdout, stderr } = await plimsoll("bench", workload, peer.url, "--step-size", "2", "--total-steps", "1");
+        assert.deepEqual([code, stdout], [1, ""]);
+        assert.match(stderr, /the target speaks Action Cable: it sent a welcome; add --server-type actioncable/);
       }
-      const { stdout } = await plimsollIn({ cwd: folder }, "report", "honest.json", "early.json", "--format", "json");
-      const [{ obstacles }] = JSON.parse(stdout);
-      return obstacles.filter((obstacle) => obstacle.includes("in flight"));
-    };
-    const [obstacle, ...more] = await compare("closed");
-    assert.match(obstacle, /had \d+\.\d broadcasts in flight on average with 5 clients, .* compare them with --rate$/);
-    assert.deepEqual(more, []);
-    assert.deepEqual(await compare("open"), []);
-  });
+      const connect = await plimsoll("bench", "connect", peer.url, "--step-size", "2", "--total-steps", "2");
+      assert.equal(connect.code, 0, connect.stderr);
+      assert.match(connect.stderr, /the target speaks Action Cable.*--server-type actioncable-connect/);
+    });
 
-  test("more messages than fit into memory are refused before the first one", async (t) => {
-    const { peer } = await planted(t, (_, send) => send());
-    for (const model of [["--sample-size", "1000000000000"], ["--rate", "1000000/s", "--duration", "100h"]]) {
-      const { code, stderr } = await plimsoll("bench", "broadcast", peer.url, "--step-size", "2", "--total-steps", "1", ...model);
-      assert.equal(code, 104, stderr);
-      assert.match(stderr, /the exact account of \d+ messages needs up to [\d.]+ GB of memory, and .* are available; send fewer messages/);
-    }
-    assert.equal(peer.n_peak, 0);
-    const line = await plimsoll("line", "bench", "broadcast", peer.url, "--sample-size", "1000000000000");
-    assert.equal(line.code, 2, line.stderr);
-    assert.match(line.stderr, /the exact account of 2000000000000 messages needs/);
+    test("runs with different numbers of broadcasts in flight are not ranked, except in the open model", async (t) => {
+      const folder = folderOf(t, {});
+      // One delivers before it acknowledges, the other long after that.
+      const { peer: honest } = await planted(t, (_, send) => send());
+      const { peer: early } = await planted(t, (_, send) => later(200, send));
+      const compare = async (model) => {
+        for (const [name, peer] of [["honest", honest], ["early", early]]) {
+          const flags = [...SIZES, ...MODELS[model](N_BROADCASTS), "--no-save", "--report", `${name}.json`];
+          const run = await plimsollIn({ cwd: folder }, "bench", "broadcast", peer.url, ...flags);
+          assert.equal(run.code, 0, run.stderr);
+        }
+        const { stdout } = await plimsollIn({ cwd: folder }, "report", "honest.json", "early.json", "--format", "json");
+        const [{ obstacles }] = JSON.parse(stdout);
+        return obstacles.filter((obstacle) => obstacle.includes("in flight"));
+      };
+      const [obstacle, ...more] = await compare("closed");
+      assert.match(obstacle, /had \d+\.\d broadcasts in flight on average with 5 clients, .* compare them with --rate$/);
+      assert.deepEqual(more, []);
+      assert.deepEqual(await compare("open"), []);
+    });
+
+    test("more messages than fit into memory are refused before the first one", async (t) => {
+      const { peer } = await planted(t, (_, send) => send());
+      for (const model of [["--sample-size", "1000000000000"], ["--rate", "1000000/s", "--duration", "100h"]]) {
+        const { code, stderr } = await plimsoll("bench", "broadcast", peer.url, "--step-size", "2", "--total-steps", "1", ...model);
+        assert.equal(code, 104, stderr);
+        assert.match(stderr, /the exact account of \d+ messages needs up to [\d.]+ GB of memory, and .* are available; send fewer messages/);
+      }
+      assert.equal(peer.n_peak, 0);
+      const line = await plimsoll("line", "bench", "broadcast", peer.url, "--sample-size", "1000000000000");
+      assert.equal(line.code, 2, line.stderr);
+      assert.match(line.stderr, /the exact account of 2000000000000 messages needs/);
+    });
   });
 });

@@ -1,11 +1,13 @@
 //! The end-to-end tests: files of Node.js tests that drive the binary with foreign clients and servers.
 //!
-//! Most files wait more than they compute, so as many run at the same time as the machine has CPUs. Files that measure
-//! time or fill the machine run one at a time afterwards; `alone` lists them, each with its reason. The output of a file
-//! goes to a log in `target/foreign`, and to the terminal when the file fails.
+//! Most files wait more than they compute, so as many run at the same time as the machine has CPUs, and more while CPUs
+//! are idle. Files that measure time or fill the machine run one at a time afterwards; `alone` lists them, each with its
+//! reason. The output of a file goes to a log in `target/foreign`, and to the terminal when the file fails.
 
 mod alone;
+mod cpu;
 mod pool;
+mod room;
 mod timing;
 
 use std::{
@@ -17,6 +19,8 @@ use std::{
     time::Instant,
 };
 
+use pool::Size;
+use room::Room;
 use timing::Times;
 
 use crate::repository;
@@ -30,6 +34,12 @@ const ENDING: &str = ".test.mjs";
 /// The most quiet files that run at the same time. Reason: some of them start a browser, Redis or Prometheus, or open
 /// thousands of files.
 const MOST_AT_ONCE: usize = 8;
+
+/// The quiet files per CPU that run at the same time while CPUs are idle.
+const MOST_PER_CPU: usize = 3;
+
+/// The number of files in the list of the slowest.
+const N_SLOWEST: usize = 10;
 
 /// A reason for which the end-to-end tests did not pass.
 #[derive(Debug, thiserror::Error)]
@@ -45,7 +55,10 @@ pub(crate) enum Error {
 /// A test file that has ended.
 struct Ended {
     name: String,
+    /// From its start to its end.
     seconds: f64,
+    /// CPU time, with all programs that it started and waited for.
+    cpu_seconds: f64,
     has_passed: bool,
 }
 
@@ -70,10 +83,19 @@ fn run_in_pools(names: Vec<String>, binary: &Path, logs: &Path) -> io::Result<Ve
     let (alone, quiet): (Vec<String>, Vec<String>) =
         names.into_iter().partition(|name| alone::reason(name).is_some());
     println!("Logs: {}", logs.display());
-    println!("{} quiet files, {} at a time", quiet.len(), at_once());
-    let mut ended = pool::run(&quiet, at_once(), |name| run_file(name, binary, logs))?;
+    let n_cpus = thread::available_parallelism().map_or(1, usize::from);
+    let size = at_once(n_cpus);
+    println!(
+        "{} quiet files, {} at a time, up to {} while CPUs are idle",
+        quiet.len(),
+        size.least,
+        size.most
+    );
+    let mut room = Room::new(n_cpus);
+    let work = |name: &String| run_file(name, binary, logs);
+    let mut ended = pool::run(&quiet, size, || room.is_there(), work)?;
     println!("{} files that need the machine to themselves", alone.len());
-    ended.extend(pool::run(&alone, 1, |name| run_file(name, binary, logs))?);
+    ended.extend(pool::run(&alone, Size::ONE, || false, work)?);
     Ok(ended)
 }
 
@@ -82,18 +104,20 @@ fn run_file(name: &str, binary: &Path, logs: &Path) -> io::Result<Ended> {
     let path = logs.join(format!("{name}.log"));
     let log = File::create(&path)?;
     let start = Instant::now();
-    let status = repository::command("node")
+    let mut child = repository::command("node")
         .arg("--test-reporter=spec")
         .arg(Path::new(FOLDER).join(format!("{name}{ENDING}")))
         .env("PLIMSOLL_BIN", binary)
         .stdin(Stdio::null())
         .stdout(log.try_clone()?)
         .stderr(log)
-        .status()?;
+        .spawn()?;
+    let cpu_seconds = cpu::of_ended(&child)?.as_secs_f64();
+    let status = child.wait()?;
     let seconds = start.elapsed().as_secs_f64();
     let has_passed = status.success();
     if has_passed {
-        println!("  passed {seconds:6.1} s  {name}");
+        println!("  passed {seconds:6.1} s, CPU {cpu_seconds:5.1} s  {name}");
     } else {
         let reason =
             alone::reason(name).map_or_else(String::new, |reason| format!("; it runs alone: it {reason}"));
@@ -103,15 +127,17 @@ fn run_file(name: &str, binary: &Path, logs: &Path) -> io::Result<Ended> {
     Ok(Ended {
         name: name.to_owned(),
         seconds,
+        cpu_seconds,
         has_passed,
     })
 }
 
-/// The number of quiet files that run at the same time.
-fn at_once() -> usize {
-    thread::available_parallelism()
-        .map_or(1, usize::from)
-        .min(MOST_AT_ONCE)
+/// The number of quiet files that run at the same time on so many CPUs.
+fn at_once(n_cpus: usize) -> Size {
+    Size {
+        least: n_cpus.min(MOST_AT_ONCE),
+        most: (n_cpus * MOST_PER_CPU).min(MOST_AT_ONCE),
+    }
 }
 
 /// The names of the test files in a folder. We search it ourselves, because Node.js versions search folders differently.
@@ -139,21 +165,21 @@ fn chosen(names: &[String], only: &[String]) -> Result<Vec<String>, Error> {
     Ok(names.iter().filter(is_chosen).cloned().collect())
 }
 
-/// Prints the seconds that each file took, the slowest file last.
+/// Prints the slowest files, the slowest last, and the times of all files together. `ended` is sorted by seconds.
 fn report(ended: &[Ended], seconds: f64) {
-    println!("\nSeconds per file:");
-    for Ended {
-        name,
-        seconds,
-        has_passed,
-    } in ended
-    {
-        let failed = if *has_passed { "" } else { "  FAILED" };
-        println!("  {seconds:6.1}  {name}{failed}");
+    let slowest = &ended[ended.len().saturating_sub(N_SLOWEST)..];
+    println!("\nThe slowest files, in seconds:\n    wall     CPU");
+    for file in slowest {
+        let failed = if file.has_passed { "" } else { "  FAILED" };
+        println!(
+            "  {:6.1}  {:6.1}  {}{failed}",
+            file.seconds, file.cpu_seconds, file.name
+        );
     }
     let sum: f64 = ended.iter().map(|it| it.seconds).sum();
+    let cpu: f64 = ended.iter().map(|it| it.cpu_seconds).sum();
     println!(
-        "{} files in {seconds:.1} s; their times add up to {sum:.1} s",
+        "{} files in {seconds:.1} s; their times add up to {sum:.1} s, with {cpu:.1} s of CPU time",
         ended.len()
     );
 }
@@ -192,10 +218,19 @@ mod tests {
     }
 
     #[test]
+    fn quiet_files_are_few_on_any_machine() {
+        for (n_cpus, least, most) in [(1, 1, 3), (2, 2, 6), (4, 4, 8), (64, 8, 8)] {
+            let size = at_once(n_cpus);
+            assert_eq!((size.least, size.most), (least, most), "{n_cpus} CPUs");
+        }
+    }
+
+    #[test]
     fn files_that_failed_are_named() {
         let ended = |name: &str, has_passed| Ended {
             name: name.to_owned(),
             seconds: 1.0,
+            cpu_seconds: 0.5,
             has_passed,
         };
         assert!(judge(vec![ended("sse", true)]).is_ok());

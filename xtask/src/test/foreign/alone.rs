@@ -1,7 +1,7 @@
 //! The test files that need the machine to themselves. All other files run at the same time as others.
 
 /// Names without `.test.mjs`, each with its reason.
-const ALONE: [(&str, &str); 8] = [
+const ALONE: [(&str, &str); 6] = [
     (
         "bench-draining",
         "compares latencies within 2 % with the server's own clock",
@@ -15,9 +15,7 @@ const ALONE: [(&str, &str); 8] = [
         "opens 10,000 connections, and a server has 3 s to stop",
     ),
     ("line", "looks for a load whose latencies hold"),
-    ("memory", "floods a server for seconds and measures its memory"),
     ("truth", "compares latencies and arrivals with an exact schedule"),
-    ("watch", "compares CPU time and memory with the kernel's counts"),
     ("wire", "measures when pings arrive"),
 ];
 

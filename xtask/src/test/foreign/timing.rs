@@ -49,6 +49,7 @@ mod tests {
         let ended = |name: &str, seconds| Ended {
             name: name.to_owned(),
             seconds,
+            cpu_seconds: 0.1,
             has_passed: true,
         };
         times.note(&[ended("sse", 2.0), ended("wire", 30.5)]);
