@@ -1,5 +1,5 @@
-// `plimsoll conform websocket` on servers and clients whose results are known, and on a server with one fault at a time: each has
-// to be caught by the case that is about it.
+// `plimsoll conform websocket` on the server and the clients of this program, and on a server with one fault at a time: each
+// has to be caught by the case that is about it. Foreign libraries are in `conform-peers.test.mjs`.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -33,13 +33,6 @@ async function ended(child, what) {
   return { code, stderr };
 }
 
-/** A process of Node.js that ends with the test. */
-function startNode(t, name, ...args) {
-  const child = spawn(process.execPath, [pathOf(name), ...args], { stdio: ["ignore", "pipe", "inherit"] });
-  t.after(() => child.kill());
-  return child;
-}
-
 async function checkServer(url, name) {
   const child = startPlimsoll("conform", "websocket", url, ...FEW, "--expect", expectations(name));
   const { code, stderr } = await ended(child, `all cases of ${name}`);
@@ -63,7 +56,7 @@ async function checkClient(name, start, ...args) {
   assert.equal(code, 0, stderr);
 }
 
-describe("servers", { concurrency: false }, () => {
+describe("servers", { concurrency: 2 }, () => {
   test("plimsoll serve", async (t) => {
     const server = await Server.start("--app", "echo", ...ROOM);
     t.after(() => server.stop());
@@ -74,12 +67,6 @@ describe("servers", { concurrency: false }, () => {
     const server = await Server.start("--app", "echo", "--enable_ws_compression", ...ROOM);
     t.after(() => server.stop());
     await checkServer(server.ws("/"), "plimsoll-server-deflate");
-  });
-
-  test("npm ws, with compression", async (t) => {
-    const child = startNode(t, "conform/ws-server.mjs", "deflate");
-    const [port] = await within(once(createInterface({ input: child.stdout }), "line"), "the server's port");
-    await checkServer(`ws://127.0.0.1:${port}/`, "ws-server");
   });
 });
 
@@ -93,7 +80,7 @@ function startScript(module, base, ...variables) {
 /** The families that are not about compression. */
 const PLAIN = ["1.*", "2.*", "3.*", "4.*", "5.*", "6.*", "7.*", "9.*", "10.*", "f.*", "r.*"];
 
-describe("clients", { concurrency: false }, () => {
+describe("clients", { concurrency: 2 }, () => {
   for (const module of ["k6-ws", "k6-websockets"]) {
     test(`${module} of plimsoll run, with compression`, () =>
       checkClient(module, (base) => startScript(module, base, "COMPRESSION=deflate")));
@@ -101,9 +88,6 @@ describe("clients", { concurrency: false }, () => {
 
   test("k6-ws of plimsoll run, without compression", () =>
     checkClient("k6-ws-plain", (base) => startScript("k6-ws", base), "--only", PLAIN.join(",")));
-
-  test("npm ws, with compression", (t) =>
-    checkClient("ws-client", (base) => startNode(t, "conform/ws-client.mjs", base, "deflate")));
 
   test("a client that asks for nothing has all cases skipped", async () => {
     const { base, outcome } = await startSuite("--only", "1.1", "--format", "json");

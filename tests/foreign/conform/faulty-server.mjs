@@ -9,16 +9,23 @@ const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 /** RFC 9110 section 5.6.2. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 const TAIL = Buffer.from([0, 0, 0xff, 0xff]);
+/** The longest part of a frame that is checked before its end. */
+const EARLY_BYTES = 4096;
 const [CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG] = [0, 1, 2, 8, 9, 10];
+
+/** What no rule forbids a server and no client needs, each with what it does: a case has to note it, and none may call it a failure. */
+const UNUSUAL = {
+  "late-pong": "answers pings behind the message that they interrupt",
+  "fragmented-control": "takes fragmented control frames",
+  "accepts-long-lengths": "takes lengths in more bytes than they need",
+};
 
 /** What a right server may do otherwise, each with what it does: no case may call it a failure. */
 export const FREEDOMS = {
+  ...UNUSUAL,
   "understands-8": "opens a WebSocket for version 8, too",
   "refuses-early-data": "refuses a client that does not wait for the answer",
-  "takes-long-lengths": "takes lengths in more bytes than they need",
-  "takes-fragmented-control": "takes fragmented control frames",
   "last-pong": "answers the last of several pings only",
-  "late-pongs": "answers pings behind the message that they interrupt",
   "skips-lines": "leaves out a line with a space before the first field",
   "replaces-zeros": "replaces zero bytes in fields by spaces",
   "takes-transfer-encoding": "lets Transfer-Encoding win over Content-Length",
@@ -27,18 +34,17 @@ export const FREEDOMS = {
   "other-code": "answers every Close with 1001",
 };
 
-/** The faults, each with what is wrong. */
+/** What a case has to catch, each with what is wrong or unusual. */
 export const FAULTS = {
+  ...UNUSUAL,
   "masked-frames": "masks what it sends",
   "accepts-unmasked": "takes frames without a mask",
   "wrong-accept": "computes Sec-WebSocket-Accept of something else",
   "drops-fragment": "forgets the second of three fragments",
-  "late-pong": "answers pings behind the message that they interrupt",
   "other-pong": "answers pings with another payload",
   "accepts-rsv": "ignores reserved bits",
   "accepts-reserved-opcodes": "takes reserved opcodes for texts",
   "long-control": "takes control frames of more than 125 bytes",
-  "fragmented-control": "takes fragmented control frames",
   "no-utf8": "does not check texts",
   "late-utf8": "checks texts only when they are whole",
   "wrong-close-code": "fails connections with 1000",
@@ -47,7 +53,6 @@ export const FAULTS = {
   "talks-after-close": "echoes what comes behind a Close",
   "truncated-length": "takes the lower half of 64-bit lengths only",
   "long-lengths": "writes short lengths in 16 bits",
-  "accepts-long-lengths": "takes lengths in more bytes than they need",
   "orphan-continuation": "takes a continuation for a new message",
   "interleaves": "takes a new message inside a fragmented one",
   "compresses-unasked": "compresses without an agreement",
@@ -236,7 +241,7 @@ class Peer {
     if (!isDefined && !this.#has("accepts-reserved-opcodes")) throw new Failure(1002);
     const isMasked = second >= 0x80;
     if (!isMasked && !this.#has("accepts-unmasked")) throw new Failure(1002);
-    const takesFragments = this.#has("fragmented-control") || this.#has("takes-fragmented-control");
+    const takesFragments = this.#has("fragmented-control");
     if (isControl && !frame.fin && !takesFragments) throw new Failure(1002);
     let length = second & 127;
     if (isControl && length > 125 && !this.#has("long-control")) throw new Failure(1002);
@@ -250,7 +255,7 @@ class Peer {
       if (length > 1 << 25) throw new Failure(1009);
     }
     const isTooLong = (short === 126 && length < 126) || (short === 127 && length < 65_536 && !this.#has("truncated-length"));
-    if (isTooLong && !this.#has("accepts-long-lengths") && !this.#has("takes-long-lengths")) throw new Failure(1002);
+    if (isTooLong && !this.#has("accepts-long-lengths")) throw new Failure(1002);
     if (bytes.length < at + length) {
       this.#checkEarly(frame, bytes, at, isMasked);
       return null;
@@ -261,8 +266,9 @@ class Peer {
     return { ...frame, payload };
   }
 
-  /** What is there of an unfinished frame must be text already. */
+  /** What is there of an unfinished frame must be text already. A long frame is checked when it is whole, not with each read again. */
   #checkEarly(frame, bytes, at, isMasked) {
+    if (bytes.length - at > EARLY_BYTES) return;
     if (frame.opcode !== TEXT || frame.rsv || !isMasked || this.#has("late-utf8") || this.#has("no-utf8")) return;
     const part = Buffer.from(bytes.subarray(at));
     unmask(part, bytes.subarray(at - 4, at));
@@ -283,7 +289,7 @@ class Peer {
     if (opcode === PONG) return;
     if (opcode === PING) {
       const answer = this.#has("other-pong") ? Buffer.from("pong") : payload;
-      if ((this.#has("late-pong") || this.#has("late-pongs")) && this.#message) return this.#pongs.push(answer);
+      if (this.#has("late-pong") && this.#message) return this.#pongs.push(answer);
       if (this.#has("last-pong")) return (this.#pongs = [answer]);
       return this.#send(PONG, answer.subarray(0, 125));
     }
