@@ -20,6 +20,8 @@ pub(super) enum Step {
     Tidy,
     /// The pages in TypeScript: types, unit tests, and whether the embedded files are theirs.
     Web,
+    /// Whether all fuzz targets compile. They are a workspace of their own, which no other step builds.
+    FuzzTargets,
     /// Unit and integration tests of all crates.
     Unit,
     /// The binary for the end-to-end tests.
@@ -32,12 +34,13 @@ pub(super) enum Step {
 
 impl Step {
     /// All steps in their order. Set-up comes first because it fails fast and everything else takes minutes.
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Setup,
         Self::Fmt,
         Self::Clippy,
         Self::Tidy,
         Self::Web,
+        Self::FuzzTargets,
         Self::Unit,
         Self::Build,
         Self::E2e,
@@ -60,6 +63,7 @@ impl Step {
             Self::Clippy => "lints, warnings denied",
             Self::Tidy => "the rules that neither rustfmt nor clippy knows",
             Self::Web => "the embedded pages: types, unit tests, committed files",
+            Self::FuzzTargets => "the fuzz targets compile",
             Self::Unit => "unit and integration tests",
             Self::Build => "the binary for the end-to-end tests",
             Self::E2e => "the binary against foreign clients and servers",
@@ -75,6 +79,7 @@ impl Step {
             Self::Clippy => cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?,
             Self::Tidy => tidy::run()?,
             Self::Web => web::run()?,
+            Self::FuzzTargets => fuzz::check()?,
             Self::Unit => cargo(&["test", "--workspace"])?,
             Self::Build => {
                 build(options)?;
