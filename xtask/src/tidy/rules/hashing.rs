@@ -33,7 +33,7 @@ const WITHOUT_KEY: [&str; 20] = [
 const OWN: [&str; 2] = ["BuildHasher for ", "Hasher for "];
 
 /// Files that may name them, and why.
-const EXCEPTIONS: [(&str, &str); 14] = [
+const EXCEPTIONS: [(&str, &str); 13] = [
     ("Cargo.toml", "declares the crate for those below"),
     ("crates/server/hub/Cargo.toml", "for the two tables below"),
     (
@@ -62,7 +62,6 @@ const EXCEPTIONS: [(&str, &str); 14] = [
         "crates/server/telemetry/src/distinct.rs",
         "for tests: what sketches must not use",
     ),
-    ("deny.toml", "versions that others bring"),
     ("xtask/Cargo.toml", "for the test below"),
     (
         "xtask/src/bench/collisions/names.rs",
