@@ -56,6 +56,9 @@ impl TestServer {
         let task = tokio::task::spawn_local(async move {
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
+                // With Nagle's algorithm the kernel holds a second message back until it gets an acknowledgement, for up
+                // to 40 ms. Nothing is ready in the meantime, so a stopped clock would move to the next time limit.
+                stream.set_nodelay(true).unwrap();
                 let log = Rc::clone(&own);
                 tokio::task::spawn_local(async move { serve(stream, log).await });
             }

@@ -61,7 +61,7 @@ impl Module {
     }
 }
 
-#[tokio::test(flavor = "local")]
+#[tokio::test(flavor = "local", start_paused = true)]
 async fn what_came_before_the_end_is_answered_before_it() {
     for module in MODULES {
         for handler in [
@@ -88,7 +88,7 @@ async fn what_came_before_the_end_is_answered_before_it() {
     }
 }
 
-#[tokio::test(flavor = "local")]
+#[tokio::test(flavor = "local", start_paused = true)]
 async fn an_end_that_comes_while_the_script_answers_waits_for_it() {
     for module in MODULES {
         let handler = "(text) => { socket.ping(); sleep(0.1); answer(text) }";

@@ -47,7 +47,7 @@ async fn check(body: &str, expected: &[&str]) {
     assert_eq!(samples, expected, "{body}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_session_is_measured() {
     check(
         "const client = connect();
@@ -74,7 +74,7 @@ async fn a_session_is_measured() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_session_that_is_not_disconnected_ends_with_the_iteration() {
     check(
         "connect()",
@@ -83,7 +83,7 @@ async fn a_session_that_is_not_disconnected_ends_with_the_iteration() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_upgrade_says_what_the_options_say() {
     let (_, request) = run(
         "connect({ cookies: 'uid=1', headers: { cookie: 'uid=2', 'X-Who': 'me' }, COOKIES: undefined, tags: { a: 'b' } })",
@@ -119,7 +119,7 @@ async fn the_upgrade_says_what_the_options_say() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn wrong_options_are_named() {
     for (options, expected) in [
         (
@@ -152,7 +152,7 @@ async fn wrong_options_are_named() {
     run("ok('case', connect({ receiveTimeoutMS: 5, logLevel: 'WARNING', CODEC: 'json' }))").await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_does_not_connect_is_null_and_counted() {
     check(
         "ok('refused', connect.call(null) && cable.connect(URL + '?refuse', { logLevel: 'panic' }) === null);",
@@ -168,7 +168,7 @@ async fn what_does_not_connect_is_null_and_counted() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn rejections_and_silence_are_null() {
     check(
         "const client = connect({ receiveTimeoutMs: 50, logLevel: 'fatal' });
@@ -193,7 +193,7 @@ async fn rejections_and_silence_are_null() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn subscriptions_can_be_waited_for_later_and_twice() {
     check(
         "const client = connect();
@@ -216,7 +216,7 @@ async fn subscriptions_can_be_waited_for_later_and_twice() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn conditions_choose_messages() {
     run("const channel = room({ receiveTimeoutMs: 100, logLevel: 'error' });
          const messages = ['text', { a: 1, to: 'x' }, { a: 2, to: 'y' }, { a: 3, to: 'x' }, [1], null];
@@ -243,7 +243,7 @@ async fn conditions_choose_messages() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn observers_are_called_while_the_script_waits() {
     run("const channel = room();
          const seen = [];
@@ -260,7 +260,7 @@ async fn observers_are_called_while_the_script_waits() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_callback_can_wait_itself() {
     run("const channel = room();
          const answers = [];
@@ -273,7 +273,7 @@ async fn a_callback_can_wait_itself() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_callback_that_waits_is_not_interrupted_by_others() {
     run("const channel = room();
          let inside = 0, told = 0, deepest = 0;
@@ -284,7 +284,7 @@ async fn a_callback_that_waits_is_not_interrupted_by_others() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_loop_ends_with_something_true_or_an_exception() {
     run(
         "const client = connect({ logLevel: 'panic' }), channel = client.subscribe('Room');
@@ -299,7 +299,7 @@ async fn a_loop_ends_with_something_true_or_an_exception() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_round_trip_is_measured_natively() {
     check(
         "const channel = room({ receiveTimeoutMs: 100, logLevel: 'error' });
@@ -325,7 +325,7 @@ async fn a_round_trip_is_measured_natively() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_storm_is_counted_outside_of_the_script() {
     check(
         "const channel = room();
@@ -348,7 +348,7 @@ async fn a_storm_is_counted_outside_of_the_script() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_full_inbox_loses_nothing() {
     run("const channel = room();
          channel.perform('storm', { n: 5000 });
@@ -357,7 +357,7 @@ async fn a_full_inbox_loses_nothing() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_servers_goodbye_is_told() {
     check(
         "const client = connect({ receiveTimeoutMs: 50, logLevel: 'error' }), channel = client.subscribe('Room');
@@ -381,7 +381,7 @@ async fn the_servers_goodbye_is_told() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn unsubscribing_ends_a_channel() {
     run("const client = connect({ receiveTimeoutMs: 50, logLevel: 'error' }), channel = client.subscribe('Room');
          channel.unsubscribe();
@@ -393,7 +393,7 @@ async fn unsubscribing_ends_a_channel() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_extended_protocol() {
     run(
         "const client = connect({ protocol: 'actioncable-v1-ext-json' }), channel = client.subscribe('Room');
@@ -423,7 +423,7 @@ async fn the_extended_protocol() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_init_context_has_no_sockets() {
     let program = program(
         "import cable from 'k6/x/cable'; cable.connect('ws://127.0.0.1:1/'); export default () => {}",

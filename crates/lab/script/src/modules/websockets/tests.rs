@@ -61,7 +61,7 @@ async fn check_events(path: &str, setup: &str, expected: &str) {
     check(&body, expected).await;
 }
 
-#[tokio::test(flavor = "local")]
+#[tokio::test(flavor = "local", start_paused = true)]
 async fn a_socket_goes_through_its_events_in_order() {
     let setup = "log.push(socket.readyState);
         socket.onopen = () => { socket.send('hi'); socket.ping() };
@@ -77,7 +77,7 @@ async fn a_socket_goes_through_its_events_in_order() {
     .await;
 }
 
-#[tokio::test(flavor = "local")]
+#[tokio::test(flavor = "local", start_paused = true)]
 async fn endings_are_told_as_in_k6() {
     let check = async |path, ending: &str| check_events(path, "", &format!("open 1 | {ending}")).await;
     check("/close/1000", "close 3 1000 why").await;
@@ -95,7 +95,7 @@ async fn endings_are_told_as_in_k6() {
     check_events("/refuse", "", "error 3 websocket: bad handshake | close 3 ").await;
 }
 
-#[tokio::test(flavor = "local")]
+#[tokio::test(flavor = "local", start_paused = true)]
 async fn what_comes_with_a_close_is_told_before_it() {
     check_events("/last-words", "", "open 1 | message 1 bye | close 3 1000 why").await;
 }
@@ -108,7 +108,7 @@ async fn a_close_that_is_not_answered_is_not_waited_for_for_ever() {
     check_events("/deaf", setup, &format!("open 2 | {told}")).await;
 }
 
-#[tokio::test(flavor = "local")]
+#[tokio::test(flavor = "local", start_paused = true)]
 async fn a_socket_that_is_closed_before_it_is_open_never_opens() {
     check_events(
         "/echo",
@@ -118,7 +118,7 @@ async fn a_socket_that_is_closed_before_it_is_open_never_opens() {
     .await;
 }
 
-#[tokio::test(flavor = "local")]
+#[tokio::test(flavor = "local", start_paused = true)]
 async fn data_of_all_kinds_comes_back() {
     check(
         "const socket = open('/echo');
@@ -138,7 +138,7 @@ async fn data_of_all_kinds_comes_back() {
     .await;
 }
 
-#[tokio::test(flavor = "local")]
+#[tokio::test(flavor = "local", start_paused = true)]
 async fn properties_tell_what_was_agreed_on() {
     check(
         "const socket = open('/echo', ['one', 'two'], { compression: 'deflate', headers: { 'X-Own': 1 } });
@@ -154,7 +154,7 @@ async fn properties_tell_what_was_agreed_on() {
     .await;
 }
 
-#[tokio::test(flavor = "local")]
+#[tokio::test(flavor = "local", start_paused = true)]
 async fn listeners_come_and_go() {
     check(
         "const socket = open('/echo');
@@ -175,7 +175,7 @@ async fn listeners_come_and_go() {
     .await;
 }
 
-#[tokio::test(flavor = "local")]
+#[tokio::test(flavor = "local", start_paused = true)]
 async fn mistakes_are_told() {
     let scheme = "ws or wss, for example ws://127.0.0.1:8080/cable";
     check(
@@ -235,7 +235,7 @@ async fn mistakes_are_told() {
     .await;
 }
 
-#[tokio::test(flavor = "local")]
+#[tokio::test(flavor = "local", start_paused = true)]
 async fn an_exception_in_a_listener_ends_socket_and_iteration() {
     let seen = run("const socket = open('/echo');
          socket.onerror = ({ error }) => console.log(error);
@@ -249,7 +249,7 @@ async fn an_exception_in_a_listener_ends_socket_and_iteration() {
     );
 }
 
-#[tokio::test(flavor = "local")]
+#[tokio::test(flavor = "local", start_paused = true)]
 async fn sockets_are_read_side_by_side_and_while_the_script_sleeps() {
     let seen = run("const sockets = [open('/ping'), open('/ping'), open('/echo')];
          await later(20);
@@ -261,7 +261,7 @@ async fn sockets_are_read_side_by_side_and_while_the_script_sleeps() {
     assert_eq!(n_pongs, 2, "{log:?}");
 }
 
-#[tokio::test(flavor = "local")]
+#[tokio::test(flavor = "local", start_paused = true)]
 async fn sessions_are_measured_as_in_k6() {
     let server = TestServer::start().await;
     let text = format!(
@@ -301,7 +301,7 @@ async fn sessions_are_measured_as_in_k6() {
     );
 }
 
-#[tokio::test(flavor = "local")]
+#[tokio::test(flavor = "local", start_paused = true)]
 async fn blobs_are_as_in_browsers() {
     check(
         "const blob = new Blob(['hé', new Uint8Array([33]), new Blob(['q'])], { type: 'text/plain' });
@@ -314,7 +314,7 @@ async fn blobs_are_as_in_browsers() {
     .await;
 }
 
-#[tokio::test(flavor = "local")]
+#[tokio::test(flavor = "local", start_paused = true)]
 async fn an_interrupted_session_is_measured_and_the_server_is_told() {
     let server = TestServer::start().await;
     let text = format!(
@@ -341,7 +341,7 @@ async fn an_interrupted_session_is_measured_and_the_server_is_told() {
     assert_eq!(closes.len(), 2, "{log:?}");
 }
 
-#[tokio::test(flavor = "local")]
+#[tokio::test(flavor = "local", start_paused = true)]
 async fn what_comes_after_the_own_close_is_not_told() {
     let body = "const socket = open('/');
         socket.onopen = () => { socket.send('one'); socket.send('two'); socket.ping() };

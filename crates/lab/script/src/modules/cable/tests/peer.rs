@@ -16,6 +16,9 @@ pub(super) async fn serve(on_request: impl Fn(String) + 'static) -> String {
     let url = format!("ws://{}/cable", listener.local_addr().unwrap());
     tokio::task::spawn_local(async move {
         while let Ok((stream, _)) = listener.accept().await {
+            // With Nagle's algorithm the kernel holds a second message back until it gets an acknowledgement, for up to
+            // 40 ms. Nothing is ready in the meantime, so a stopped clock would move to the next time limit.
+            stream.set_nodelay(true).unwrap();
             if let Some((peer, request)) = Peer::upgrade(stream).await {
                 on_request(request);
                 tokio::task::spawn_local(peer.converse());
