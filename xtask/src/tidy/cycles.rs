@@ -18,7 +18,8 @@ use super::{
 mod tests;
 
 /// The crates without cycles, which stay so. The others are to follow.
-const HELD: [&str; 12] = [
+const HELD: [&str; 13] = [
+    "broker",
     "cable",
     "hub",
     "load",

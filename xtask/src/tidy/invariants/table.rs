@@ -133,6 +133,28 @@ pub(super) const TABLE: &[Invariant] = &[
         ],
     },
     Invariant {
+        of: "broker",
+        knows: &[],
+        clauses: &[
+            Clause {
+                says: "no sockets, no runtime, no clock, no threads",
+                checks: &[
+                    NoNames(SOCKETS),
+                    NoCrates(RUNTIME),
+                    NoNames(CLOCK),
+                    NoNames(THREADS),
+                ],
+            },
+            Clause {
+                says: "no client misses a message without being told",
+                checks: &[Test(
+                    "crates/server/broker/src/history/tests/interleavings.rs",
+                    "no_client_misses_a_message_without_being_told",
+                )],
+            },
+        ],
+    },
+    Invariant {
         of: "cable",
         knows: &[],
         clauses: &[
@@ -331,6 +353,7 @@ pub(super) const TABLE: &[Invariant] = &[
         of: "plimsoll",
         knows: &[
             "adapters",
+            "broker",
             "cable",
             "clients",
             "conformance",
@@ -451,6 +474,7 @@ pub(super) const TABLE: &[Invariant] = &[
     Invariant {
         of: "server",
         knows: &[
+            "broker",
             "cable",
             "hub",
             "loopback",
