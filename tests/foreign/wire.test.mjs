@@ -41,6 +41,7 @@ describe("sub-protocols", () => {
     [["actioncable-v1-json"], "actioncable-v1-json"],
     [["actioncable-v1-json", "actioncable-unsupported"], "actioncable-v1-json"],
     [["actioncable-unsupported", "actioncable-v1-json"], "actioncable-v1-json"],
+    [["actioncable-v1-ext-json", "actioncable-v1-json"], "actioncable-v1-ext-json"],
   ]) {
     test(`offered ${JSON.stringify(offered)}, agreed "${expected}"`, async (t) => {
       const client = await connect(t, { protocols: offered });
@@ -50,14 +51,12 @@ describe("sub-protocols", () => {
   }
 
   for (const offered of ["graphql-ws", "graphql-ws, x", "actioncable-v9-json"]) {
-    test(`an offer of nothing but "${offered}" does not break the upgrade`, async (t) => {
+    test(`an offer of nothing but "${offered}" is refused with the names of those that are served`, async (t) => {
       const raw = await RawSocket.connect(server.port);
       t.after(() => raw.destroy());
       raw.write(upgradeRequest("/cable", [`Sec-WebSocket-Protocol: ${offered}`]));
-      const head = await raw.head();
-      assert.match(head, /^HTTP\/1\.1 101 /);
-      assert.doesNotMatch(head, /sec-websocket-protocol/i);
-      assert.match(head, /sec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=/i);
+      assert.match(await raw.head(), /^HTTP\/1\.1 400 /);
+      assert.match(await raw.rest(), /Served are actioncable-v1-json and actioncable-v1-ext-json\./);
     });
   }
 });

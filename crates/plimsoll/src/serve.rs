@@ -1,6 +1,7 @@
 //! `plimsoll serve`: the cable server.
 
 mod broadcasting;
+mod broker;
 mod certificate;
 mod events;
 mod hangup;
@@ -40,6 +41,7 @@ use plimsoll_telemetry::Registry;
 
 use self::{
     broadcasting::{Circumstances, HttpBroadcastOptions},
+    broker::BrokerOptions,
     hangup::Rereadable,
     identification::IdentificationOptions,
     ingest::{Ingest, IngestOptions},
@@ -168,6 +170,8 @@ pub(crate) struct Options {
     #[command(flatten)]
     ingest: IngestOptions,
     #[command(flatten)]
+    keeping: BrokerOptions,
+    #[command(flatten)]
     events: events::Options,
     #[command(flatten)]
     listener: ListenerOptions,
@@ -293,7 +297,8 @@ impl Options {
         } else {
             self.max_conn.min(allowed)
         };
-        let totals = self.memory.totals(&preflight::Memory::read());
+        let memory = preflight::Memory::read();
+        let totals = self.memory.totals(&memory);
         Ok(Config {
             paths: self.path.clone(),
             events_path: self.events.path(),
@@ -302,6 +307,7 @@ impl Options {
             metrics_page: self.monitoring.metrics_page(&self.host, self.port),
             admin_page: self.admin_page(),
             broadcasts: self.broadcasts(addresses)?,
+            broker: self.keeping.broker(&memory),
             max_message_bytes: self.max_message_size as usize,
             max_pending_total: totals.pending,
             max_body_total: totals.bodies,
@@ -439,6 +445,13 @@ fn log_start(config: &Config, open_files: &OpenFileLimit, ports: &Ports, node_id
         if let Some(path) = &config.events_path {
             tracing::info!("Server-Sent Events are served on http{secure}://{address}{path}.");
         }
+    }
+    if let Some(broker) = &config.broker {
+        tracing::info!(
+            "Messages are kept in memory for clients that were away: {} of a stream, for {} seconds.",
+            broker.history.retentions.default.limit,
+            broker.history.retentions.default.ttl.as_secs(),
+        );
     }
     if let Some(broadcasts) = &config.broadcasts {
         let scheme = format!("http{secure}");

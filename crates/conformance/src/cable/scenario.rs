@@ -248,7 +248,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     scenario!(history::without_gaps, "history/without-gaps", "AnyCable history", "after an old offset, all messages \
         are replayed, or history is refused"),
     scenario!(history::latest, "history/latest", "AnyCable history", "of many messages since a time, the latest are \
-        replayed, without gaps"),
+        replayed, without gaps, or history is refused"),
     scenario!(history::two_streams, "history/two-streams", "AnyCable history", "each stream of a subscription is replayed from its offset"),
     scenario!(history::all_or_nothing, "history/all-or-nothing", "AnyCable history", "if one stream is refused, nothing is replayed"),
     scenario!(history::not_subscribed, "history/not-subscribed", "AnyCable history", "a client without a \

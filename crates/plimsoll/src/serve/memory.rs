@@ -41,20 +41,23 @@ pub(super) struct Totals {
 impl MemoryOptions {
     /// The limits. Their defaults follow from the memory of the machine, of the container, or of `ulimit -v`.
     pub(super) fn totals(&self, memory: &Memory) -> Totals {
-        let total = match memory.total_bytes {
-            u64::MAX => UNKNOWN_MEMORY,
-            known => known,
-        };
-        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        let bodies = || share(memory, 32, MIN_BODIES).min(MAX_BODIES as usize);
         Totals {
             pending: self
                 .max_pending_total
-                .unwrap_or_else(|| size((total / 4).max(MIN_PENDING))),
-            bodies: self
-                .max_body_total
-                .unwrap_or_else(|| size((total / 32).clamp(MIN_BODIES, MAX_BODIES))),
+                .unwrap_or_else(|| share(memory, 4, MIN_PENDING)),
+            bodies: self.max_body_total.unwrap_or_else(bodies),
         }
     }
+}
+
+/// The `part`th of the memory, in bytes; at least `min`.
+pub(super) fn share(memory: &Memory, part: u64, min: u64) -> usize {
+    let total = match memory.total_bytes {
+        u64::MAX => UNKNOWN_MEMORY,
+        known => known,
+    };
+    usize::try_from((total / part).max(min)).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]

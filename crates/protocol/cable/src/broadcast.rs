@@ -18,14 +18,15 @@ pub struct Publication {
     pub options: DeliveryOptions,
 }
 
-/// Options of a delivery. AnyCable's `meta` also has `transient`, which excludes a message from the history. There is
-/// no history here, so every message is transient.
+/// Options of a delivery, AnyCable's `meta`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeliveryOptions {
     /// The session with this id does not get the message.
     pub exclude_socket: Option<Box<str>>,
     /// The message's `type`. `None` for ordinary messages.
     pub broadcast_type: Option<Box<str>>,
+    /// Whether the message is excluded from the history.
+    pub is_transient: bool,
 }
 
 impl Publication {

@@ -1,7 +1,7 @@
 //! Commands of clients: subscribe, unsubscribe, message (docs/protocols/cable.md, Commands), and AnyCable's extensions
 //! (docs/protocols/extended.md).
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, collections::BTreeMap, fmt};
 
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{error::Category, value::RawValue};
@@ -20,8 +20,8 @@ pub enum Command<'a> {
     Subscribe {
         /// The channel and its parameters: a JSON object *as a string*, chosen by the client, kept verbatim.
         identifier: Cow<'a, str>,
-        /// Whether the client also asks for earlier messages.
-        asks_for_history: bool,
+        /// The earlier messages that the client asks for. `None`: it asks for none.
+        history: Option<HistoryRequest>,
     },
     /// Ends a subscription. There is no answer.
     Unsubscribe {
@@ -47,6 +47,8 @@ pub enum Command<'a> {
     History {
         /// The identifier of the subscription.
         identifier: Cow<'a, str>,
+        /// The starting points. `None`: the request has none.
+        history: Option<HistoryRequest>,
     },
     /// Asks who is present on a subscribed channel.
     Presence {
@@ -153,7 +155,7 @@ struct Envelope<'a> {
     history: Option<&'a RawValue>,
 }
 
-/// The starting points of a request for history, as far as they are parsed.
+/// The starting points of a request for history.
 #[derive(Deserialize)]
 struct HistoryBounds<'a> {
     /// Seconds of Unix time. 0 means that it is absent.
@@ -161,7 +163,42 @@ struct HistoryBounds<'a> {
     since: i64,
     /// Positions by stream.
     #[serde(borrow)]
-    streams: Option<&'a RawValue>,
+    streams: Option<BTreeMap<Box<str>, &'a RawValue>>,
+}
+
+/// A position as clients write it. A missing field has Go's zero value, as with AnyCable.
+#[derive(Default, Deserialize)]
+struct BoundPosition<'a> {
+    #[serde(default)]
+    offset: u64,
+    #[serde(borrow, default)]
+    epoch: Cow<'a, str>,
+}
+
+impl HistoryBounds<'_> {
+    /// The request. `None` without a starting point. An unreadable position becomes one in an epoch without a name,
+    /// which no stream has, so that its stream is refused.
+    fn into_request(self) -> Option<HistoryRequest> {
+        let since = Some(self.since).filter(|since| *since > 0);
+        if since.is_none() && self.streams.is_none() {
+            return None;
+        }
+        let position = |raw: &RawValue| {
+            let BoundPosition { offset, epoch } = serde_json::from_str(raw.get()).unwrap_or_default();
+            StreamPosition {
+                offset,
+                epoch: epoch.into(),
+            }
+        };
+        let streams = self.streams.unwrap_or_default();
+        Some(HistoryRequest {
+            since,
+            streams: streams
+                .into_iter()
+                .map(|(name, raw)| (name, position(raw)))
+                .collect(),
+        })
+    }
 }
 
 impl<'a> Command<'a> {
@@ -177,7 +214,7 @@ impl<'a> Command<'a> {
         match envelope.command.as_deref().unwrap_or_default() {
             "subscribe" => Ok(Self::Subscribe {
                 identifier: envelope.identifier("subscribe")?,
-                asks_for_history: envelope.asks_for_history(),
+                history: envelope.history(),
             }),
             "unsubscribe" => Ok(Self::Unsubscribe {
                 identifier: envelope.identifier("unsubscribe")?,
@@ -190,13 +227,9 @@ impl<'a> Command<'a> {
                 identifier: envelope.identifier("whisper")?,
                 data: envelope.data.map_or(r#""null""#, RawValue::get),
             }),
-            "history" if !envelope.asks_for_history() => Err(missing(
-                "history",
-                "history",
-                "an object with \"since\" or \"streams\"",
-            )),
             "history" => Ok(Self::History {
                 identifier: envelope.identifier("history")?,
+                history: envelope.history(),
             }),
             "presence" => Ok(Self::Presence {
                 identifier: envelope.identifier("presence")?,
@@ -229,12 +262,10 @@ impl<'a> Envelope<'a> {
         text_field(self.identifier, command, "identifier")
     }
 
-    /// Whether the command asks for history with a starting point. Servers ignore a request without one
-    /// (docs/protocols/extended.md, History).
-    fn asks_for_history(&self) -> bool {
-        self.history
-            .and_then(|raw| serde_json::from_str::<HistoryBounds<'_>>(raw.get()).ok())
-            .is_some_and(|request| request.since > 0 || request.streams.is_some())
+    /// The request for history, if it has a starting point (docs/protocols/extended.md, History).
+    fn history(&self) -> Option<HistoryRequest> {
+        let bounds: HistoryBounds<'_> = serde_json::from_str(self.history?.get()).ok()?;
+        bounds.into_request()
     }
 }
 
@@ -281,7 +312,7 @@ mod tests {
             r#"{"command":"subscribe","identifier":"{\"channel\":\"ChatChannel\",\"id\":1}"}"#,
             Ok(Command::Subscribe {
                 identifier: identifier.clone(),
-                asks_for_history: false,
+                history: None,
             }),
         );
         check(
@@ -343,34 +374,46 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_history(history: &str, asks: bool) {
+    fn check_history(history: &str, expected: Option<(Option<i64>, &[(&str, u64, &str)])>) {
+        let expected = expected.map(|(since, streams)| HistoryRequest {
+            since,
+            streams: streams
+                .iter()
+                .map(|(name, offset, epoch)| {
+                    let position = StreamPosition {
+                        offset: *offset,
+                        epoch: (*epoch).into(),
+                    };
+                    ((*name).into(), position)
+                })
+                .collect(),
+        });
         check(
             &format!(r#"{{"command":"subscribe","identifier":"i","history":{history}}}"#),
             Ok(Command::Subscribe {
                 identifier: "i".into(),
-                asks_for_history: asks,
+                history: expected.clone(),
             }),
         );
-        let expected = if asks {
-            Ok(Command::History {
-                identifier: "i".into(),
-            })
-        } else {
-            Err(r#"needs "history" to be an object with "since" or "streams""#)
-        };
         check(
             &format!(r#"{{"command":"history","identifier":"i","history":{history}}}"#),
-            expected,
+            Ok(Command::History {
+                identifier: "i".into(),
+                history: expected,
+            }),
         );
     }
 
     #[test]
     fn history_is_asked_for_from_a_time_or_from_positions() {
-        check_history(r#"{"since":1}"#, true);
-        check_history(r#"{"since":-1}"#, false);
-        check_history(r#"{"since":1754000000}"#, true);
-        check_history(r#"{"streams":{"s":{"offset":2,"epoch":"e"}}}"#, true);
-        check_history(r#"{"since":0,"streams":{}}"#, true);
+        check_history(r#"{"since":1}"#, Some((Some(1), &[])));
+        check_history(r#"{"since":-1}"#, None);
+        check_history(r#"{"since":1754000000}"#, Some((Some(1_754_000_000), &[])));
+        check_history(
+            r#"{"streams":{"s":{"offset":2,"epoch":"e\n"},"t":{"epoch":"f","offset":18446744073709551615}}}"#,
+            Some((None, &[("s", 2, "e\n"), ("t", u64::MAX, "f")])),
+        );
+        check_history(r#"{"since":0,"streams":{}}"#, Some((None, &[])));
         for nothing in [
             "null",
             "{}",
@@ -378,8 +421,26 @@ mod tests {
             r#"{"since":0,"streams":null}"#,
             "1",
             "\"now\"",
+            r#"{"streams":1}"#,
         ] {
-            check_history(nothing, false);
+            check_history(nothing, None);
+        }
+    }
+
+    /// No stream has an epoch without a name.
+    #[test]
+    fn an_unreadable_position_is_one_that_is_refused() {
+        for position in [
+            "1",
+            "null",
+            "{}",
+            r#"{"offset":-1,"epoch":"e"}"#,
+            r#"{"offset":"1"}"#,
+        ] {
+            check_history(
+                &format!(r#"{{"streams":{{"s":{position}}}}}"#),
+                Some((None, &[("s", 0, "")])),
+            );
         }
     }
 

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use crate::reply::Position;
+
 /// The wait before a reconnection, in milliseconds, for a client that should not reconnect: 24 days, the longest that
 /// JavaScript's timers accept. AnyCable's year overflows them, and npm's `eventsource` then reconnects at once,
 /// forever.
@@ -29,6 +31,11 @@ struct Envelope<'a> {
     #[serde(borrow, default, deserialize_with = "present")]
     message: Option<&'a RawValue>,
     reconnect: Option<bool>,
+    #[serde(borrow)]
+    stream_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    epoch: Option<Cow<'a, str>>,
+    offset: Option<u64>,
 }
 
 /// Reads a message. `null` is a message; only a missing field is `None`.
@@ -60,9 +67,26 @@ impl EventStream {
         if envelope.kind.as_deref() == Some("disconnect") && envelope.reconnect == Some(false) {
             push_line(&mut event, "retry", &NEVER_RECONNECT_MS.to_string());
         }
+        if let (Some(stream), Some(epoch), Some(offset)) =
+            (&envelope.stream_id, &envelope.epoch, envelope.offset)
+            && !stream.contains(['\n', '\r', '\0'])
+        {
+            push_line(&mut event, "id", &format!("{offset}/{epoch}/{stream}"));
+        }
         event.push('\n');
         event
     }
+}
+
+/// The position that an event's id stands for: `<offset>/<epoch>/<stream>`, where the stream may contain slashes.
+pub fn position_of(event_id: &str) -> Option<Position<'_>> {
+    let (offset, rest) = event_id.split_once('/')?;
+    let (epoch, stream) = rest.split_once('/')?;
+    Some(Position {
+        stream: stream.into(),
+        epoch: epoch.into(),
+        offset: offset.parse().ok()?,
+    })
 }
 
 /// A comment that contains only `text`, for people who watch the stream. Clients ignore it.

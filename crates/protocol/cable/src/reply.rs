@@ -14,6 +14,20 @@ pub fn encode_welcome(sid: &str) -> String {
     format!(r#"{{"type":"welcome","sid":{}}}"#, json_string(sid))
 }
 
+/// Encodes the first message of a resumed session, which has these subscriptions again.
+pub fn encode_restored<'a>(sid: &str, identifiers: impl IntoIterator<Item = &'a str>) -> String {
+    let identifiers: Vec<_> = identifiers.into_iter().map(json_string).collect();
+    let ids = if identifiers.is_empty() {
+        String::new()
+    } else {
+        format!(r#","restored_ids":[{}]"#, identifiers.join(","))
+    };
+    format!(
+        r#"{{"type":"welcome","sid":{},"restored":true{ids}}}"#,
+        json_string(sid)
+    )
+}
+
 /// Encodes the heartbeat. `timestamp` is Unix time, in seconds unless the client asks for another unit.
 pub fn encode_ping(timestamp: u64) -> String {
     format!(r#"{{"type":"ping","message":{timestamp}}}"#)
@@ -53,6 +67,33 @@ pub fn encode_typed_message(kind: &str, identifier: &str, message: &str) -> Stri
     format!(
         r#"{{"type":{},"identifier":{},"message":{message}}}"#,
         json_string(kind),
+        json_string(identifier)
+    )
+}
+
+/// Encodes a broadcast that is kept: with its position, and with a `type` unless `kind` is `None`.
+pub fn encode_kept_message(
+    kind: Option<&str>,
+    identifier: &str,
+    message: &str,
+    position: &Position<'_>,
+) -> String {
+    let kind = kind.map_or_else(String::new, |kind| format!(r#""type":{},"#, json_string(kind)));
+    let Position {
+        stream,
+        epoch,
+        offset,
+    } = position;
+    let (identifier, stream, epoch) = (json_string(identifier), json_string(stream), json_string(epoch));
+    format!(
+        r#"{{{kind}"identifier":{identifier},"message":{message},"stream_id":{stream},"epoch":{epoch},"offset":{offset}}}"#
+    )
+}
+
+/// Encodes the answer that all earlier messages that were asked for have been sent.
+pub fn encode_confirm_history(identifier: &str) -> String {
+    format!(
+        r#"{{"type":"confirm_history","identifier":{}}}"#,
         json_string(identifier)
     )
 }

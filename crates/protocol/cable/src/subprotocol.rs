@@ -67,16 +67,44 @@ impl Dialect {
     }
 }
 
-/// Chooses the sub-protocol for the answer from the client's offers, in the client's order.
+/// The sub-protocols that servers of this crate speak.
+pub const SERVED: [&str; 2] = [BASE_JSON, EXTENDED_JSON];
+
+/// The beginning of a sub-protocol that carries a token and is no protocol (docs/protocols/identification.md, Tokens).
+const TOKEN_PREFIX: &str = "anycable-token.";
+
+/// None of the sub-protocols that a client offers is served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotServed {
+    /// The offers, separated by commas, and shortened.
+    pub offered: String,
+}
+
+/// Chooses the sub-protocol for the answer: the client's first offer that is served.
 ///
-/// `None` means that the answer has no `Sec-WebSocket-Protocol`; the connection then speaks the base JSON protocol
-/// nevertheless. So neither an empty nor an unsupported offer breaks the upgrade, as with AnyCable: a bare `wscat`
-/// works, and a client that insists on its own protocol sees that it was not chosen.
-pub fn choose<'a>(offered: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
-    offered
-        .into_iter()
-        .any(|name| name == BASE_JSON)
-        .then_some(BASE_JSON)
+/// `Ok(None)` means that the client offers none. The answer then has no `Sec-WebSocket-Protocol`, and the connection
+/// speaks the base JSON protocol, as with AnyCable: a bare `wscat` works.
+///
+/// # Errors
+/// The client offers only sub-protocols that are not served. It would not understand the server.
+pub fn choose<'a>(offered: impl IntoIterator<Item = &'a str>) -> Result<Option<&'static str>, NotServed> {
+    const MAX_SHOWN: usize = 200;
+    let mut unknown = String::new();
+    for offer in offered {
+        if let Some(served) = SERVED.into_iter().find(|served| *served == offer) {
+            return Ok(Some(served));
+        }
+        if !offer.starts_with(TOKEN_PREFIX) && unknown.len() < MAX_SHOWN {
+            let separator = if unknown.is_empty() { "" } else { ", " };
+            unknown.push_str(separator);
+            unknown.extend(offer.chars().take(MAX_SHOWN));
+        }
+    }
+    if unknown.is_empty() {
+        Ok(None)
+    } else {
+        Err(NotServed { offered: unknown })
+    }
 }
 
 #[cfg(test)]
@@ -84,8 +112,12 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(offered: &[&str], expected: Option<&str>) {
-        assert_eq!(choose(offered.iter().copied()), expected, "offered {offered:?}");
+    fn check(offered: &[&str], expected: Result<Option<&str>, &str>) {
+        let chosen = choose(offered.iter().copied());
+        let expected = expected.map_err(|offered| NotServed {
+            offered: offered.to_owned(),
+        });
+        assert_eq!(chosen, expected, "offered {offered:?}");
     }
 
     #[test]
@@ -115,19 +147,38 @@ mod tests {
     }
 
     #[test]
-    fn answers_only_what_it_speaks() {
-        check(&[], None);
-        check(&["graphql-ws"], None);
-        check(&["actioncable-v1-json"], Some(BASE_JSON));
+    fn the_clients_first_offer_that_is_served_counts() {
+        check(&[], Ok(None));
+        check(&["actioncable-v1-json"], Ok(Some(BASE_JSON)));
+        check(&["actioncable-v1-ext-json"], Ok(Some(EXTENDED_JSON)));
         check(
             &["actioncable-v1-json", "actioncable-unsupported"],
-            Some(BASE_JSON),
+            Ok(Some(BASE_JSON)),
         );
         check(
             &["actioncable-v1-ext-json", "actioncable-v1-json"],
-            Some(BASE_JSON),
+            Ok(Some(EXTENDED_JSON)),
         );
-        check(&["Actioncable-V1-Json"], None);
-        check(&["actioncable-v1-msgpack", "actioncable-v1-protobuf"], None);
+        check(&["graphql-ws", "actioncable-v1-json"], Ok(Some(BASE_JSON)));
+    }
+
+    #[test]
+    fn a_client_that_offers_only_what_is_not_served_is_told() {
+        check(&["graphql-ws"], Err("graphql-ws"));
+        check(&["Actioncable-V1-Json"], Err("Actioncable-V1-Json"));
+        check(
+            &["actioncable-v1-msgpack", "actioncable-v1-protobuf"],
+            Err("actioncable-v1-msgpack, actioncable-v1-protobuf"),
+        );
+        let long = "x".repeat(300);
+        check(&[&long, "y"], Err(&long[..200]));
+    }
+
+    /// A secret does not belong in a log, and a token is no protocol.
+    #[test]
+    fn tokens_are_no_offers() {
+        check(&["anycable-token.secret"], Ok(None));
+        check(&["graphql-ws", "anycable-token.secret"], Err("graphql-ws"));
+        check(&["anycable-token.secret", EXTENDED_JSON], Ok(Some(EXTENDED_JSON)));
     }
 }

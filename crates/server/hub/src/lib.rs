@@ -208,6 +208,15 @@ impl<C, T> Hub<C, T> {
         self.leave_where(id, |m| m.identifier == identifier)
     }
 
+    /// The subscriptions of a session: identifiers, each with one of its streams, in no particular order.
+    pub fn subscriptions(&self, id: SessionId) -> impl Iterator<Item = (Option<&str>, &str)> {
+        let memberships = self.get(id).into_iter().flat_map(|session| &session.memberships);
+        memberships.map(|membership| {
+            let identifier = membership.identifier.map(|id| self.identifiers.text(id));
+            (identifier, self.streams.name(membership.stream))
+        })
+    }
+
     /// The listener of `stream` whose connection satisfies `is_wanted`, if there is one.
     pub fn find_listener(&self, stream: &str, is_wanted: impl Fn(&C) -> bool) -> Option<SessionId> {
         let members = self.streams.members(self.streams.find(stream)?);

@@ -61,6 +61,10 @@ impl Streams {
         self.by_name.get(name).copied()
     }
 
+    pub(crate) fn name(&self, id: StreamId) -> &str {
+        &self.entries[id.0 as usize].name
+    }
+
     pub(crate) fn members(&self, id: StreamId) -> &[Member] {
         &self.entries[id.0 as usize].members
     }

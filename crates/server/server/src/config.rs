@@ -2,6 +2,7 @@
 
 use std::{fmt, num::NonZeroUsize, time::Duration};
 
+use plimsoll_broker::Settings;
 use plimsoll_telemetry::{Registry, Tags};
 
 use crate::{AllowedOrigins, PathPattern, PingPrecision, ProxiedHeaders, Tls};
@@ -23,6 +24,8 @@ pub struct Config {
     pub admin_page: Option<AdminPage>,
     /// Broadcasts over HTTP. `None` disables them.
     pub broadcasts: Option<Broadcasts>,
+    /// What the server keeps for clients that are away. `None`: nothing.
+    pub broker: Option<Broker>,
     /// The largest client message in bytes, after reassembly. A larger one ends the connection with code 1009.
     pub max_message_bytes: usize,
     /// The most unsent bytes for one connection. A slower client is disconnected.
@@ -71,6 +74,13 @@ pub struct Config {
     pub n_shards: usize,
     /// The registry in which the server creates its metrics, and from which it answers metrics requests.
     pub registry: Registry,
+}
+
+/// What the server keeps in memory for clients that are away.
+#[derive(Debug, Clone)]
+pub struct Broker {
+    /// The limits of the messages of streams.
+    pub history: Settings,
 }
 
 /// The page from which Prometheus reads metrics.

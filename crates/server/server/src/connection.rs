@@ -22,6 +22,8 @@ pub(crate) struct Connection {
     pub(crate) hangs_up: Cell<bool>,
     /// The reason why the server ends the session. `None` while it is not ending.
     pub(crate) ending: Cell<Option<Ending>>,
+    /// Whether both directions have ended.
+    is_cut: Cell<bool>,
 }
 
 impl Connection {
@@ -32,6 +34,7 @@ impl Connection {
             sid,
             hangs_up: Cell::new(false),
             ending: Cell::new(None),
+            is_cut: Cell::new(false),
             _counted: counted,
         }
     }
@@ -79,6 +82,12 @@ impl Connection {
 
     /// Ends both directions. The reading task sees the end of the stream and cleans up; a waiting writer wakes, too.
     pub(crate) fn cut(&self) {
+        self.is_cut.set(true);
         self.stream.cut();
+    }
+
+    /// Whether the server has cut the connection.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut.get()
     }
 }

@@ -4,12 +4,12 @@
 
 use plimsoll_cable::{
     event_stream::{self, EventStream},
-    reply,
+    reply::{self, Position},
 };
 use plimsoll_hub::Format;
 use plimsoll_websocket::{self as websocket, CloseFrame, Opcode, deflate, encode_close, encode_frame};
 
-use crate::mailbox::Payload;
+use crate::mailbox::{Body, Kept, Payload};
 
 /// Uncompressed WebSocket frames.
 pub(crate) const PLAIN: Format = Format(0);
@@ -92,6 +92,38 @@ pub(crate) fn frame(opcode: Opcode, payload: &[u8]) -> Vec<u8> {
 /// Encodes a publication for listeners whose subscription has this `identifier`. `None` sends the message without an
 /// envelope.
 pub(crate) fn publication(
+    body: &Body,
+    identifier: Option<&str>,
+    format: Format,
+    deflater: &mut deflate::Deflater,
+) -> Vec<u8> {
+    match body {
+        Body::Passing(passing) => payload(passing, identifier, format, deflater),
+        Body::Kept(message) => kept(message, identifier, format, deflater),
+    }
+}
+
+/// Like [`publication`], for a message that is kept: an envelope has its position.
+pub(crate) fn kept(
+    message: &Kept,
+    identifier: Option<&str>,
+    format: Format,
+    deflater: &mut deflate::Deflater,
+) -> Vec<u8> {
+    let (Some(identifier), Some((kind, text))) = (identifier, message.value.json()) else {
+        return payload(&message.value, identifier, format, deflater);
+    };
+    let position = Position {
+        stream: (&*message.label.stream).into(),
+        epoch: (&*message.label.epoch).into(),
+        offset: message.offset,
+    };
+    let text = reply::encode_kept_message(kind, identifier, text, &position);
+    published_text(&text, format, deflater)
+}
+
+/// Like [`publication`], for a message without a position.
+pub(crate) fn payload(
     payload: &Payload,
     identifier: Option<&str>,
     format: Format,

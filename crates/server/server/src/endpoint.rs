@@ -137,9 +137,9 @@ impl Endpoint {
     }
 
     /// Handles what was due.
-    pub(crate) fn settle(&mut self, shard: &Rc<Shard>, id: SessionId, due: cable::Due) {
+    pub(crate) async fn settle(&mut self, shard: &Rc<Shard>, id: SessionId, due: cable::Due) {
         if let Self::Cable(session) = self {
-            session.settle(shard, id, due);
+            session.settle(shard, id, due).await;
         }
     }
 

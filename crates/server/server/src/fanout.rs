@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use crate::{
     encoding,
     ending::Ending,
-    mailbox::{Excluded, Letter, Outgoing},
+    mailbox::{Body, Excluded, Letter, Outgoing},
     shard::Shard,
 };
 
@@ -50,7 +50,7 @@ impl Shard {
         match letter {
             Letter::Publish(outgoing) => self.stage(&outgoing),
             Letter::Direct(id, payload) => {
-                let frame = encoding::publication(
+                let frame = encoding::payload(
                     &payload,
                     None,
                     encoding::PLAIN,
@@ -110,13 +110,16 @@ impl Shard {
     }
 
     fn stage(self: &Rc<Self>, outgoing: &Arc<Outgoing>) {
-        let Outgoing { stream, payload, .. } = &**outgoing;
+        let Outgoing { stream, body, .. } = &**outgoing;
         let excluded = self.excluded(outgoing);
+        if let (Body::Kept(kept), Some(view)) = (body, &self.view) {
+            view.advance(kept.serial);
+        }
         let published =
             self.hub
                 .borrow_mut()
                 .publish(stream, excluded, Arc::clone(outgoing), |identifier, format| {
-                    encoding::publication(payload, identifier, format, &mut self.codec.deflater.borrow_mut())
+                    encoding::publication(body, identifier, format, &mut self.codec.deflater.borrow_mut())
                 });
         self.metrics.server_messages.add(published.n_deliveries as u64);
         for id in published.overflowed {

@@ -12,6 +12,7 @@
 mod accept;
 mod admin;
 pub mod application;
+mod archive;
 mod calls_under_way;
 mod census;
 mod config;
@@ -53,7 +54,7 @@ mod ticker;
 mod tls;
 mod upgrade;
 
-pub use config::{AdminPage, BroadcastAccess, Broadcasts, Config, MetricsPage};
+pub use config::{AdminPage, BroadcastAccess, Broadcasts, Broker, Config, MetricsPage};
 pub use listener::{BindError, Listeners};
 pub use origins::{AllowedOrigins, OriginError};
 pub use pace::PingPrecision;

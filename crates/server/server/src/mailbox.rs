@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Instant};
 
+use plimsoll_broker::Entry;
+
 use plimsoll_cable::broadcast::{Publication, RemoteDisconnect};
 use plimsoll_hub::SessionId;
 use plimsoll_telemetry::Histogram;
@@ -12,7 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     pub(crate) stream: String,
-    pub(crate) payload: Payload,
+    pub(crate) body: Body,
     /// A listener that does not get the message.
     pub(crate) excluded: Option<Excluded>,
     /// The message's share of the room for publications on their way. `None` before it is posted.
@@ -21,7 +23,29 @@ pub(crate) struct Outgoing {
     pub(crate) _completion: Completion,
 }
 
-/// The body of a message.
+/// A message that the history keeps, with its position.
+pub(crate) type Kept = Entry<Payload>;
+
+/// A message, on its own or as the history has it.
+#[derive(Debug)]
+pub(crate) enum Body {
+    /// Not kept.
+    Passing(Payload),
+    /// Kept.
+    Kept(Arc<Kept>),
+}
+
+impl Body {
+    /// The payload.
+    pub(crate) fn payload(&self) -> &Payload {
+        match self {
+            Self::Passing(payload) => payload,
+            Self::Kept(kept) => &kept.value,
+        }
+    }
+}
+
+/// The payload of a message.
 #[derive(Debug)]
 pub(crate) enum Payload {
     /// JSON text. Cable subscribers get it inside an envelope with their identifier, others bare.
@@ -33,6 +57,15 @@ pub(crate) enum Payload {
 }
 
 impl Payload {
+    /// The message's type, if it has one, and its JSON text. `None` for bytes.
+    pub(crate) fn json(&self) -> Option<(Option<&str>, &str)> {
+        match self {
+            Self::Json(text) => Some((None, text)),
+            Self::Typed { kind, text } => Some((Some(kind), text)),
+            Self::Binary(_) => None,
+        }
+    }
+
     /// Bytes of the body.
     pub(crate) fn len(&self) -> usize {
         match self {
@@ -99,10 +132,10 @@ impl Outgoing {
         } = publication;
         Self {
             stream,
-            payload: match options.broadcast_type {
+            body: Body::Passing(match options.broadcast_type {
                 Some(kind) => Payload::Typed { kind, text },
                 None => Payload::Json(text),
-            },
+            }),
             excluded: options.exclude_socket.map(Excluded::Sid),
             room: None,
             _completion: completion,

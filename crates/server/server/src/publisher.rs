@@ -5,6 +5,7 @@ use std::sync::Arc;
 use plimsoll_cable::broadcast::{self, Broadcast, BroadcastError, Publication};
 use plimsoll_hub::SessionId;
 use plimsoll_telemetry::{Counter, Histogram, Registry};
+use smallvec::SmallVec;
 use tokio::sync::{
     Semaphore,
     mpsc::{self, error::TrySendError},
@@ -12,8 +13,9 @@ use tokio::sync::{
 };
 
 use crate::{
+    archive::Archive,
     intake::Intake,
-    mailbox::{Completion, Excluded, Letter, Outgoing, Payload},
+    mailbox::{Body, Completion, Excluded, Letter, Outgoing, Payload},
 };
 
 /// The capacity of one shard's mailbox, in letters. Overflow rule: the publisher waits, which slows the source down (a
@@ -34,6 +36,8 @@ pub struct Publisher {
     max_room: u32,
     metrics: Arc<Metrics>,
     intake: Intake,
+    /// Where messages are kept. `None`: they are not.
+    archive: Option<Arc<Archive>>,
 }
 
 /// Why a backend's broadcast was not accepted. No part of it was published.
@@ -62,6 +66,7 @@ impl Publisher {
     pub(crate) fn new(
         n_shards: usize,
         max_bytes: usize,
+        archive: Option<Arc<Archive>>,
         registry: &Registry,
     ) -> (Self, Vec<mpsc::Receiver<Letter>>) {
         let max_room = u32::try_from(max_bytes / ROOM_UNIT).unwrap_or(u32::MAX).max(1);
@@ -73,6 +78,7 @@ impl Publisher {
                 max_room,
                 metrics: Arc::new(Metrics::new(registry)),
                 intake: Intake::default(),
+                archive,
             },
             receivers,
         )
@@ -82,7 +88,7 @@ impl Publisher {
     /// caller arrive in the order of its calls.
     pub async fn publish(&self, publication: Publication) {
         let completion = self.completion(None);
-        self.post_to_all(Outgoing::new(publication, completion)).await;
+        self.post_publication(publication, completion).await;
     }
 
     /// Like [`Publisher::publish`], but waits until the message is written to every listener whose socket has room. For
@@ -90,7 +96,7 @@ impl Publisher {
     pub async fn deliver(&self, publication: Publication) {
         let (completion, completed) = oneshot::channel();
         let completion = self.completion(Some(completion));
-        self.post_to_all(Outgoing::new(publication, completion)).await;
+        self.post_publication(publication, completion).await;
         // No value is ever sent; the drop of the sender is the signal.
         let _dropped = completed.await;
     }
@@ -145,7 +151,7 @@ impl Publisher {
         let (completion, completed) = oneshot::channel();
         self.post_to_all(Outgoing {
             stream,
-            payload,
+            body: Body::Passing(payload),
             excluded: None,
             room: None,
             _completion: self.completion(Some(completion)),
@@ -158,7 +164,7 @@ impl Publisher {
     pub(crate) async fn whisper(&self, shard: usize, sender: SessionId, stream: String, message: String) {
         self.post_to_all(Outgoing {
             stream,
-            payload: Payload::Json(message),
+            body: Body::Passing(Payload::Json(message)),
             excluded: Some(Excluded::Session { shard, id: sender }),
             room: None,
             _completion: self.completion(None),
@@ -175,12 +181,46 @@ impl Publisher {
         Completion::new(self.metrics.duration.clone(), waiting)
     }
 
-    /// Posts to all shards, after waiting for room. A payload larger than all the room waits until no other is on its
-    /// way.
-    async fn post_to_all(&self, mut outgoing: Outgoing) {
-        let n_units = u32::try_from(outgoing.payload.len() / ROOM_UNIT + 1).unwrap_or(u32::MAX);
+    async fn post_publication(&self, publication: Publication, completion: Completion) {
+        let archive = self
+            .archive
+            .as_ref()
+            .filter(|_| !publication.options.is_transient);
+        let outgoing = Outgoing::new(publication, completion);
+        match archive {
+            Some(archive) => self.keep_and_post(archive, outgoing).await,
+            None => self.post_to_all(outgoing).await,
+        }
+    }
+
+    /// Keeps a message and posts it to all shards. All mailboxes take the messages of a stream in the order of their
+    /// offsets, and if the caller gives up, either all of this happened or nothing.
+    async fn keep_and_post(&self, archive: &Archive, mut outgoing: Outgoing) {
+        self.wait_for_room(&mut outgoing).await;
+        let mut places: SmallVec<[_; 8]> = SmallVec::new();
+        for mailbox in self.mailboxes.iter() {
+            // A closed mailbox means that the server is stopping.
+            places.extend(mailbox.reserve().await.ok());
+        }
+        self.metrics.broadcasts.increment();
+        archive.keep(outgoing, |outgoing| {
+            for place in places {
+                place.send(Letter::Publish(Arc::clone(outgoing)));
+            }
+        });
+    }
+
+    /// Waits until a message's payload may be on its way. A payload larger than all the room waits until no other is on
+    /// its way.
+    async fn wait_for_room(&self, outgoing: &mut Outgoing) {
+        let n_units = u32::try_from(outgoing.body.payload().len() / ROOM_UNIT + 1).unwrap_or(u32::MAX);
         let room = Arc::clone(&self.room).acquire_many_owned(n_units.min(self.max_room));
         outgoing.room = room.await.ok();
+    }
+
+    /// Posts to all shards, after waiting for room.
+    async fn post_to_all(&self, mut outgoing: Outgoing) {
+        self.wait_for_room(&mut outgoing).await;
         self.metrics.broadcasts.increment();
         let outgoing = Arc::new(outgoing);
         for mailbox in self.mailboxes.iter() {
@@ -246,7 +286,7 @@ mod tests {
     #[tokio::test]
     async fn counts_once_per_server_however_many_shards_there_are() {
         let registry = Registry::default();
-        let (publisher, _mailboxes) = Publisher::new(3, 1 << 20, &registry);
+        let (publisher, _mailboxes) = Publisher::new(3, 1 << 20, None, &registry);
         check(&registry, [0; 4]);
         let batch = br#"[{"stream":"a","data":"1"},{"stream":"b","data":"2"}]"#;
         publisher.accept(batch).await.expect("valid");
@@ -263,7 +303,7 @@ mod tests {
     #[tokio::test]
     async fn a_message_takes_until_the_last_shard_is_done_with_it() {
         let registry = Registry::default();
-        let (publisher, mut mailboxes) = Publisher::new(2, 1 << 20, &registry);
+        let (publisher, mut mailboxes) = Publisher::new(2, 1 << 20, None, &registry);
         publisher.publish(Publication::from_json("a", "1")).await;
         let n_done = || value(&registry, "broadcast_duration_seconds");
         drop(mailboxes[0].recv().await);
@@ -282,7 +322,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_publisher_waits_while_too_many_bytes_are_on_their_way() {
-        let (publisher, mut mailboxes) = Publisher::new(2, 100 * 1024, &Registry::default());
+        let (publisher, mut mailboxes) = Publisher::new(2, 100 * 1024, None, &Registry::default());
         let message = |n_bytes| Publication::from_json("a", "x".repeat(n_bytes));
         publisher.publish(message(60 * 1024)).await;
         let mut second = std::pin::pin!(publisher.publish(message(60 * 1024)));

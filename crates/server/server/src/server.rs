@@ -12,6 +12,7 @@ use crate::{
     Config, Listeners, Publisher, accept,
     admin::Admin,
     application::Application,
+    archive::Archive,
     census::{self, Census},
     drain::{self, MIN_FINISH, Stage},
     fanout,
@@ -54,10 +55,15 @@ pub async fn run(
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let config = Arc::new(config);
-    let (publisher, mailboxes) = Publisher::new(config.n_shards, config.max_body_total, &config.registry);
+    let shared = share(&config);
+    let (publisher, mailboxes) = Publisher::new(
+        config.n_shards,
+        config.max_body_total,
+        shared.archive.clone(),
+        &config.registry,
+    );
     let application = application(publisher.clone());
     let finishing = Arc::clone(&application);
-    let shared = share(&config);
     let census = Census::new(config.n_shards, &config.registry);
     let (stage, stages) = watch::channel(Stage::Serving);
     let (all_drained, drains) = mpsc::channel::<()>(1);
@@ -133,10 +139,15 @@ fn share(config: &Config) -> Shared {
     let counted = open_connections.clone();
     registry.gauge_fn("goroutines_num", TASKS_HELP, move || counted.n_open() as f64);
     let admin = config.admin_page.clone();
+    let archive = config
+        .broker
+        .as_ref()
+        .map(|broker| Archive::new(broker.history.clone(), registry));
     Shared {
         open_connections,
         pending_subscriptions: PendingSubscriptions::new(registry),
         request_bodies: RequestBodies::new(config.max_body_total, registry),
+        archive,
         admin: admin.map(|page| Arc::new(Admin::new(page, *n_shards))),
     }
 }

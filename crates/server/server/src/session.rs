@@ -110,7 +110,7 @@ async fn settle_until_readable(
             due = endpoint.next_due() => due,
         };
         if !shard.is_ending(id) {
-            endpoint.settle(shard, id, due);
+            endpoint.settle(shard, id, due).await;
             shard.flush(id);
         }
     }

@@ -12,10 +12,22 @@ use plimsoll_websocket as websocket;
 use tokio::{sync::Notify, time::Instant};
 
 use crate::{
-    Config, Publisher, admin::Admin, application::Application, calls_under_way::CallsUnderWay,
-    connection::Connection, deadlines::Deadlines, encoding, heartbeat::Heartbeat, identities::Identities,
-    mailbox::Outgoing, metrics::Metrics, open_connections::OpenConnections, pace::Pace,
-    pending_subscriptions::PendingSubscriptions, request_bodies::RequestBodies,
+    Config, Publisher,
+    admin::Admin,
+    application::Application,
+    archive::{Archive, View},
+    calls_under_way::CallsUnderWay,
+    connection::Connection,
+    deadlines::Deadlines,
+    encoding,
+    heartbeat::Heartbeat,
+    identities::Identities,
+    mailbox::Outgoing,
+    metrics::Metrics,
+    open_connections::OpenConnections,
+    pace::Pace,
+    pending_subscriptions::PendingSubscriptions,
+    request_bodies::RequestBodies,
 };
 
 /// Size of the buffer into which all sessions of a shard are read. A typical command is a few hundred bytes; 64 KiB
@@ -33,6 +45,8 @@ pub(crate) struct Shard {
     pub(crate) publisher: Publisher,
     pub(crate) shared: Shared,
     pub(crate) hub: RefCell<Sessions>,
+    /// What the shard has seen of the archive. `None`: there is none.
+    pub(crate) view: Option<View>,
     pub(crate) heartbeat: RefCell<Heartbeat>,
     pub(crate) closing: RefCell<Deadlines>,
     pub(crate) identities: RefCell<Identities>,
@@ -43,6 +57,8 @@ pub(crate) struct Shard {
     /// The memory use at which room is made; see [`crate::memory`].
     pub(crate) makes_room_at: Cell<usize>,
     pub(crate) calls: CallsUnderWay,
+    /// Clients that were refused because of their sub-protocols.
+    pub(crate) not_served: Cell<u64>,
     pub(crate) draining: Draining,
 }
 
@@ -52,6 +68,8 @@ pub(crate) struct Shared {
     pub(crate) open_connections: OpenConnections,
     pub(crate) pending_subscriptions: PendingSubscriptions,
     pub(crate) request_bodies: RequestBodies,
+    /// The messages that are kept. `None`: none are.
+    pub(crate) archive: Option<Arc<Archive>>,
     /// The admin page's state, if there is such a page.
     pub(crate) admin: Option<Arc<Admin>>,
 }
@@ -101,6 +119,7 @@ impl Shard {
         let budget = Budget::new(config.max_pending_total / config.n_shards);
         Self {
             number,
+            view: shared.archive.clone().map(View::new),
             makes_room_at: Cell::new(budget.tight_at()),
             hub: RefCell::new(Hub::new(config.max_pending_bytes, budget)),
             heartbeat: RefCell::new(Heartbeat::new(Pace::new(
@@ -117,6 +136,7 @@ impl Shard {
             blocked: RefCell::default(),
             config,
             calls: CallsUnderWay::default(),
+            not_served: Cell::new(0),
             draining: Draining::default(),
         }
     }

@@ -24,6 +24,7 @@ pub(crate) async fn run(shard: Rc<Shard>, tick: Duration) {
         shard.metrics.loop_lag.observe(due.elapsed());
         shard.cut_overdue();
         shard.look_after_memory();
+        shard.forget_old_messages();
         shard.ping_due().await;
     }
 }
@@ -34,6 +35,13 @@ impl Shard {
             if let Some((connection, _)) = self.hub.borrow_mut().get_mut(id) {
                 connection.cut();
             }
+        }
+    }
+
+    /// One shard does this for all of them.
+    fn forget_old_messages(&self) {
+        if let Some(archive) = self.shared.archive.as_ref().filter(|_| self.number == 0) {
+            archive.sweep();
         }
     }
 

@@ -10,7 +10,7 @@ use std::{
 };
 
 use http::StatusCode;
-use plimsoll_cable::subprotocol;
+use plimsoll_cable::subprotocol::{self, NotServed};
 use plimsoll_websocket::{
     Decoder,
     deflate::Agreed,
@@ -198,7 +198,9 @@ impl Shard {
         }
         let upgrade = Upgrade::from_request(&request)?;
         let protocol = match kind {
-            Kind::Cable => subprotocol::choose(upgrade.protocols()),
+            Kind::Cable => {
+                subprotocol::choose(upgrade.protocols()).map_err(|error| self.not_served(&error))?
+            }
             Kind::Echo | Kind::Shootout(_) => None,
         };
         let deflate = self
@@ -214,6 +216,26 @@ impl Shard {
             request: self.connect_request(&request, peer),
             early: bytes[head_len..].into(),
         }))))
+    }
+
+    /// A client that speaks none of our sub-protocols is told, and so is the operator: the first time, and then ever
+    /// more rarely.
+    fn not_served(&self, error: &NotServed) -> Refusal {
+        let served = subprotocol::SERVED.join(" and ");
+        let n_refused = self.not_served.get() + 1;
+        self.not_served.set(n_refused);
+        if n_refused.is_power_of_two() {
+            tracing::warn!(
+                n_refused,
+                offered = error.offered,
+                "A client is refused because it offers only sub-protocols that are not served. Served are {served}."
+            );
+        }
+        Refusal::Answer {
+            status: StatusCode::BAD_REQUEST,
+            headers: &[],
+            text: format!("None of the offered sub-protocols is served here. Served are {served}."),
+        }
     }
 
     /// The application's view of a connecting client, for every transport.

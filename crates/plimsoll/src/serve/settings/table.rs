@@ -88,6 +88,7 @@ const REDIS: &[Condition] = &[
 ];
 const REDIS_CHANNEL: &[Condition] = &[Set("redis-url"), Has("broadcast-adapter", "redis")];
 const REDIS_STREAM: &[Condition] = &[Has("broadcast-adapter", "redisx")];
+const BROKER: &[Condition] = &[Has("broker", "memory"), Has("presets", "broker")];
 const STATSD: &[Condition] = &[Set("statsd-host")];
 /// The settings that replace a remote application.
 const NO_REMOTE: &[&str] = &["app", "norpc"];
@@ -102,6 +103,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("secret", "secret").secret(),
     setting("broadcast-key", "broadcast_key").secret(),
     setting("broadcast-adapter", "broadcast_adapters"),
+    setting("presets", "presets"),
     setting("noauth", "noauth"),
     setting("public", "public"),
     setting("norpc", "norpc"),
@@ -181,6 +183,12 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("redisx-group", "redis_stream_broadcast.group").needs(REDIS_STREAM),
     setting("redisx-read-block-milliseconds", "redis_stream_broadcast.stream_read_block_milliseconds").needs(REDIS_STREAM),
     setting("redisx-hold", "redis_stream_broadcast.hold").needs(REDIS_STREAM),
+    setting("broker", "broker.adapter"),
+    setting("history-limit", "broker.history_limit").needs(BROKER),
+    setting("history-ttl", "broker.history_ttl").needs(BROKER),
+    setting("history-streams", "broker.history_streams").needs(BROKER),
+    setting("history-max-bytes", "broker.history_max_bytes").needs(BROKER),
+    setting("history-truncation", "broker.history_truncation").needs(BROKER),
     setting("admin-secret", "admin.secret").secret(),
     setting("metrics-http", "metrics.http_path"),
     setting("metrics-host", "metrics.host").needs(&[Set("metrics-http")]),

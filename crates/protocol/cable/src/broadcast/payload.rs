@@ -161,7 +161,7 @@ impl<'a> Entry<'a> {
             Some(json) => object(json, self.index, "\"meta\"", META)?,
             None => Meta::default(),
         };
-        self.field::<bool>(meta.transient, "\"meta.transient\"", BOOLEAN)?;
+        let is_transient: Option<bool> = self.field(meta.transient, "\"meta.transient\"", BOOLEAN)?;
         let exclude_socket: Option<Box<str>> =
             self.field(meta.exclude_socket, "\"meta.exclude_socket\"", STRING)?;
         let broadcast_type: Option<Box<str>> =
@@ -170,6 +170,7 @@ impl<'a> Entry<'a> {
             // Empty means absent, as in Go.
             exclude_socket: exclude_socket.filter(|sid| !sid.is_empty()),
             broadcast_type: broadcast_type.filter(|kind| !kind.is_empty()),
+            is_transient: is_transient.unwrap_or_default(),
         })
     }
 

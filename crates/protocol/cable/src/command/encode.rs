@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// The starting points of a request for earlier messages. Servers ignore a request without either field.
+/// The starting points of a request for earlier messages. A request without either field asks for nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct HistoryRequest {
     /// Seconds of Unix time: asks for messages since then, of streams without a position below.

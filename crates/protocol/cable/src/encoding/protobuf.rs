@@ -86,7 +86,7 @@ pub(super) fn command(json: &str) -> Result<Vec<u8>, EncodeError> {
     let (number, identifier, data) = match command {
         Command::Subscribe {
             identifier,
-            asks_for_history: false,
+            history: None,
         } => (1, identifier, None),
         Command::Unsubscribe { identifier } => (2, identifier, None),
         Command::Message { identifier, data } => (3, identifier, Some(data)),

@@ -29,6 +29,39 @@ fn extensions_have_these_bytes() {
 }
 
 #[test]
+fn a_kept_message_has_its_position() {
+    let position = Position {
+        stream: "chat \"1\"".into(),
+        epoch: "x7Qf".into(),
+        offset: 12,
+    };
+    assert_eq!(
+        encode_kept_message(None, "i", r#"{"b": 1.0}"#, &position),
+        r#"{"identifier":"i","message":{"b": 1.0},"stream_id":"chat \"1\"","epoch":"x7Qf","offset":12}"#
+    );
+    assert_eq!(
+        encode_kept_message(Some("t"), "i", "1", &position),
+        r#"{"type":"t","identifier":"i","message":1,"stream_id":"chat \"1\"","epoch":"x7Qf","offset":12}"#
+    );
+    assert_eq!(
+        encode_confirm_history("i"),
+        r#"{"type":"confirm_history","identifier":"i"}"#
+    );
+}
+
+#[test]
+fn a_resumed_session_is_told_its_subscriptions() {
+    assert_eq!(
+        encode_restored("new", [r#"{"a":1}"#, "b"]),
+        r#"{"type":"welcome","sid":"new","restored":true,"restored_ids":["{\"a\":1}","b"]}"#
+    );
+    assert_eq!(
+        encode_restored("new", []),
+        r#"{"type":"welcome","sid":"new","restored":true}"#
+    );
+}
+
+#[test]
 fn encodes_exactly_these_bytes() {
     check(
         &encode_welcome("V1StGXR8_Z5jdHi6B-myT"),

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, future::poll_fn, rc::Rc, sync::Arc};
 
 use plimsoll_cable::{
-    command::{Command, CommandError},
+    command::{Command, CommandError, HistoryRequest},
     reply,
 };
 use plimsoll_hub::SessionId;
@@ -20,6 +20,7 @@ use crate::{
 };
 
 mod pending;
+mod replay;
 mod settling;
 
 pub(crate) use self::pending::Due;
@@ -62,7 +63,7 @@ struct Memory {
 pub(crate) enum Request {
     Subscribe {
         identifier: Box<str>,
-        asks_for_history: bool,
+        history: Option<Box<HistoryRequest>>,
     },
     Unsubscribe(Box<str>),
     Perform {
@@ -73,7 +74,10 @@ pub(crate) enum Request {
         identifier: Box<str>,
         data: Box<str>,
     },
-    History(Box<str>),
+    History {
+        identifier: Box<str>,
+        history: Option<Box<HistoryRequest>>,
+    },
     Presence(Box<str>),
     Ping,
 }
@@ -81,16 +85,24 @@ pub(crate) enum Request {
 impl Request {
     pub(super) fn heap_bytes(&self) -> usize {
         match self {
-            Self::Subscribe { identifier, .. }
-            | Self::Unsubscribe(identifier)
-            | Self::History(identifier)
-            | Self::Presence(identifier) => identifier.len(),
+            Self::Subscribe { identifier, history } | Self::History { identifier, history } => {
+                identifier.len() + history.as_deref().map_or(0, history_bytes)
+            }
+            Self::Unsubscribe(identifier) | Self::Presence(identifier) => identifier.len(),
             Self::Perform { identifier, data } | Self::Whisper { identifier, data } => {
                 identifier.len() + data.len()
             }
             Self::Ping => 0,
         }
     }
+}
+
+/// The memory of a request for history, in bytes: texts, and nodes of the table.
+fn history_bytes(request: &HistoryRequest) -> usize {
+    let streams = request.streams.iter();
+    let streams =
+        streams.map(|(name, position)| name.len() + position.epoch.len() + 2 * size_of_val(position));
+    size_of_val(request) + streams.sum::<usize>()
 }
 
 impl CableSession {
@@ -152,12 +164,9 @@ impl CableSession {
     /// Only faults that end the connection. Other faults of a client are logged and ignored.
     pub(crate) fn receive(&self, frame: &[u8]) -> Result<Option<Request>, CommandError> {
         match Command::parse(frame) {
-            Ok(Command::Subscribe {
-                identifier,
-                asks_for_history,
-            }) => Ok(Some(Request::Subscribe {
+            Ok(Command::Subscribe { identifier, history }) => Ok(Some(Request::Subscribe {
                 identifier: identifier.into(),
-                asks_for_history,
+                history: history.map(Box::new),
             })),
             Ok(Command::Unsubscribe { identifier }) => Ok(Some(Request::Unsubscribe(identifier.into()))),
             Ok(Command::Message { identifier, data }) => Ok(Some(Request::Perform {
@@ -168,7 +177,10 @@ impl CableSession {
                 identifier: identifier.into(),
                 data: data.into(),
             })),
-            Ok(Command::History { identifier }) => Ok(Some(Request::History(identifier.into()))),
+            Ok(Command::History { identifier, history }) => Ok(Some(Request::History {
+                identifier: identifier.into(),
+                history: history.map(Box::new),
+            })),
             Ok(Command::Presence { identifier }) => Ok(Some(Request::Presence(identifier.into()))),
             Ok(Command::Ping) => Ok(Some(Request::Ping)),
             // Presence is not supported, so there is nothing to join or to leave.
@@ -184,10 +196,9 @@ impl CableSession {
     /// Carries out one command.
     pub(crate) async fn perform(&mut self, shard: &Rc<Shard>, id: SessionId, request: Request) {
         match request {
-            Request::Subscribe {
-                identifier,
-                asks_for_history,
-            } => self.subscribe(shard, id, identifier, asks_for_history).await,
+            Request::Subscribe { identifier, history } => {
+                self.subscribe(shard, id, identifier, history).await;
+            }
             Request::Unsubscribe(identifier) => self.unsubscribe(shard, id, &identifier).await,
             Request::Perform { identifier, data } => {
                 if !self.must_be_subscribed("message", &identifier) {
@@ -204,30 +215,35 @@ impl CableSession {
                 let publisher = &shard.publisher;
                 publisher.whisper(shard.number, id, stream, data.into()).await;
             }
-            // History and presence are not supported, but clients wait for an answer.
-            Request::History(identifier) if self.must_be_subscribed("history", &identifier) => {
-                shard.send_text(id, &reply::encode_reject_history(&identifier));
+            Request::History { identifier, history } if self.must_be_subscribed("history", &identifier) => {
+                replay::catch_up(shard).await;
+                replay::send(shard, id, &identifier, history.as_deref()).await;
             }
+            // Presence is not supported, but clients wait for an answer.
             Request::Presence(identifier) if self.must_be_subscribed("presence", &identifier) => {
                 shard.send_text(id, &reply::encode_presence_error(&identifier));
             }
-            Request::History(_) | Request::Presence(_) => {}
+            Request::History { .. } | Request::Presence(_) => {}
             Request::Ping => shard.send_text(id, &reply::encode_pong()),
         }
     }
 
     /// Subscribes. A second `subscribe` for a live or pending subscription gets no answer of its own: clients repeat
     /// the command until the first answer arrives, and one answer is enough (docs/protocols/cable.md, Repeated
-    /// subscribes).
+    /// subscribes). Its request for history is answered.
     async fn subscribe(
         &mut self,
         shard: &Rc<Shard>,
         id: SessionId,
         identifier: Box<str>,
-        asks_for_history: bool,
+        history: Option<Box<HistoryRequest>>,
     ) {
         if self.is_subscribed(&identifier) || self.is_pending(&identifier) {
             tracing::debug!(sid = &*self.sid, identifier = %LogForm(&identifier), "A repeated subscription is ignored.");
+            if history.is_some() && self.is_subscribed(&identifier) {
+                replay::catch_up(shard).await;
+                replay::send(shard, id, &identifier, history.as_deref()).await;
+            }
             return;
         }
         if !self.has_room_for(&identifier) {
@@ -244,32 +260,36 @@ impl CableSession {
         if reply.status == Status::Failed {
             let counted = shard.shared.pending_subscriptions.add(&reply.failure);
             let pending = self.memory_mut().pending.get_or_insert_default();
-            pending.add(&identifier, asks_for_history, counted);
+            pending.add(&identifier, history, counted);
             return;
         }
-        self.decide(shard, id, &identifier, asks_for_history, reply);
+        self.decide(shard, id, &identifier, history, reply).await;
     }
 
-    /// Applies the application's decision about a subscription.
-    fn decide(
+    /// Applies the application's decision about a subscription. The session enters the streams and gets the beginning
+    /// of the history in one step, so no message of the streams comes between the two or is missing.
+    async fn decide(
         &mut self,
-        shard: &Shard,
+        shard: &Rc<Shard>,
         id: SessionId,
         identifier: &str,
-        asks_for_history: bool,
+        history: Option<Box<HistoryRequest>>,
         mut reply: CommandReply,
     ) {
-        if reply.status == Status::Accepted {
-            self.subscriptions.push(identifier.into());
-            if asks_for_history {
-                reply.transmissions.push(reply::encode_reject_history(identifier));
-            }
-        } else {
+        if reply.status != Status::Accepted {
             // Without a subscription, streams and state have no owner.
             reply.streams.clear();
             reply.istate.clear();
+            return self.apply(shard, id, identifier, reply);
         }
+        if history.is_some() {
+            replay::catch_up(shard).await;
+        }
+        self.subscriptions.push(identifier.into());
         self.apply(shard, id, identifier, reply);
+        if history.is_some() {
+            replay::send(shard, id, identifier, history.as_deref()).await;
+        }
     }
 
     /// Ends a subscription with its streams and its state, whatever the application replies.
@@ -285,7 +305,8 @@ impl CableSession {
         reply.stops_streams = true;
         reply.streams.clear();
         reply.istate.clear();
-        self.subscriptions.swap_remove(position);
+        // The order is that of a resumed session's `restored_ids`.
+        self.subscriptions.remove(position);
         if let Some(memory) = &mut self.memory {
             memory.istate.remove(identifier);
         }

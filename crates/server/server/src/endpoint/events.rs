@@ -89,13 +89,10 @@ async fn start(
         if shard.is_ending(id) {
             break;
         }
-        let Subscription {
-            identifier,
-            asks_for_history,
-        } = subscription;
+        let Subscription { identifier, history } = subscription;
         let subscribe = cable::Request::Subscribe {
             identifier: identifier.clone(),
-            asks_for_history,
+            history: history.map(Box::new),
         };
         cable.perform(shard, id, subscribe).await;
         let is_decided = tokio::select! {
@@ -122,7 +119,7 @@ async fn decided(cable: &mut CableSession, shard: &Rc<Shard>, id: SessionId, ide
         if matches!(due, Due::GiveUp(_)) || shard.is_ending(id) {
             return false;
         }
-        cable.settle(shard, id, due);
+        cable.settle(shard, id, due).await;
     }
     true
 }

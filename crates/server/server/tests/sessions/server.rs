@@ -38,6 +38,7 @@ pub(crate) fn config() -> Config {
             access: BroadcastAccess::Key("key".to_owned()),
             cors: false,
         }),
+        broker: None,
         max_message_bytes: 65_536,
         max_pending_bytes: 1 << 20,
         max_pending_total: 1 << 30,

@@ -127,7 +127,7 @@ fn names_fields_of_another_type() {
 }
 
 #[track_caller]
-fn check_options(meta: &str, expected: (Option<&str>, Option<&str>)) {
+fn check_options(meta: &str, expected: (Option<&str>, Option<&str>, bool)) {
     let body = format!(r#"{{"stream":"a","data":"1","meta":{meta}}}"#);
     let Ok(Broadcast::Publications(list)) = parse(body.as_bytes()) else {
         panic!("{body} is valid");
@@ -135,9 +135,14 @@ fn check_options(meta: &str, expected: (Option<&str>, Option<&str>)) {
     let DeliveryOptions {
         exclude_socket,
         broadcast_type,
+        is_transient,
     } = &list[0].options;
     assert_eq!(
-        (exclude_socket.as_deref(), broadcast_type.as_deref()),
+        (
+            exclude_socket.as_deref(),
+            broadcast_type.as_deref(),
+            *is_transient
+        ),
         expected,
         "{body}"
     );
@@ -145,13 +150,16 @@ fn check_options(meta: &str, expected: (Option<&str>, Option<&str>)) {
 
 #[test]
 fn meta_says_how_a_message_is_delivered() {
-    check_options("{}", (None, None));
-    check_options(r#"{"exclude_socket":"s"}"#, (Some("s"), None));
+    check_options("{}", (None, None, false));
+    check_options(r#"{"exclude_socket":"s"}"#, (Some("s"), None, false));
     check_options(
         r#"{"broadcast_type":"presence","transient":true}"#,
-        (None, Some("presence")),
+        (None, Some("presence"), true),
     );
-    check_options(r#"{"exclude_socket":"","broadcast_type":""}"#, (None, None));
+    check_options(
+        r#"{"exclude_socket":"","broadcast_type":"","transient":false}"#,
+        (None, None, false),
+    );
 }
 
 #[test]

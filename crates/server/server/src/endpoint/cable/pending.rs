@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use plimsoll_cable::command::HistoryRequest;
 use tokio::{
     task::{AbortHandle, JoinSet},
     time::{Instant, timeout_at},
@@ -47,7 +48,7 @@ pub(super) struct Pending {
 
 #[derive(Debug)]
 struct Subscription {
-    asks_for_history: bool,
+    history: Option<Box<HistoryRequest>>,
     n_repetitions: u32,
     gives_up_at: Instant,
     /// The subscription's time in `times`.
@@ -76,12 +77,12 @@ pub(super) struct Caller {
 }
 
 impl Pending {
-    pub(super) fn add(&mut self, identifier: &str, asks_for_history: bool, counted: Counted) {
+    pub(super) fn add(&mut self, identifier: &str, history: Option<Box<HistoryRequest>>, counted: Counted) {
         let identifier: Rc<str> = identifier.into();
         let now = Instant::now();
         let next_at = now + pause(0, fastrand::f64());
         let subscription = Subscription {
-            asks_for_history,
+            history,
             n_repetitions: 0,
             gives_up_at: now + MAX_TIME,
             next_at,
@@ -96,15 +97,15 @@ impl Pending {
         self.by_identifier.contains_key(identifier)
     }
 
-    /// Removes a pending subscription and aborts its call. Returns whether the client asks for history, or `None` if
-    /// the subscription was not pending.
-    pub(super) fn remove(&mut self, identifier: &str) -> Option<bool> {
+    /// Removes a pending subscription and aborts its call. Returns the client's request for history, or `None` if the
+    /// subscription was not pending.
+    pub(super) fn remove(&mut self, identifier: &str) -> Option<Option<Box<HistoryRequest>>> {
         let (identifier, subscription) = self.by_identifier.remove_entry(identifier)?;
         self.times.remove(&(subscription.next_at, identifier));
         if let Some(call) = subscription.call {
             call.abort();
         }
-        Some(subscription.asks_for_history)
+        Some(subscription.history)
     }
 
     pub(super) fn is_empty(&self) -> bool {

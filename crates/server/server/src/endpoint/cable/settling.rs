@@ -2,6 +2,7 @@
 
 use std::{future::pending, rc::Rc};
 
+use plimsoll_cable::command::HistoryRequest;
 use plimsoll_hub::SessionId;
 
 use super::{
@@ -25,7 +26,7 @@ impl CableSession {
     }
 
     /// Handles a pending subscription that is due.
-    pub(crate) fn settle(&mut self, shard: &Rc<Shard>, id: SessionId, due: Due) {
+    pub(crate) async fn settle(&mut self, shard: &Rc<Shard>, id: SessionId, due: Due) {
         match due {
             Due::Call(identifier) => self.call_again(shard, &identifier),
             Due::GiveUp(identifier) => self.give_up(shard, &identifier),
@@ -39,8 +40,8 @@ impl CableSession {
                 }
             }
             Due::Reply(identifier, reply) => {
-                let asks_for_history = self.forget_pending(&identifier).unwrap_or_default();
-                self.decide(shard, id, &identifier, asks_for_history, reply);
+                let history = self.forget_pending(&identifier).flatten();
+                self.decide(shard, id, &identifier, history, reply).await;
             }
         }
     }
@@ -64,15 +65,15 @@ impl CableSession {
         self.forget_pending(identifier);
     }
 
-    /// Removes a pending subscription. Returns whether the client asks for history, or `None` if the subscription was
-    /// not pending.
-    pub(super) fn forget_pending(&mut self, identifier: &str) -> Option<bool> {
+    /// Removes a pending subscription. Returns the client's request for history, or `None` if the subscription was not
+    /// pending.
+    pub(super) fn forget_pending(&mut self, identifier: &str) -> Option<Option<Box<HistoryRequest>>> {
         let pending = &mut self.memory.as_mut()?.pending;
-        let asks_for_history = pending.as_mut()?.remove(identifier);
+        let history = pending.as_mut()?.remove(identifier);
         if pending.as_ref().is_some_and(|pending| pending.is_empty()) {
             *pending = None;
         }
-        asks_for_history
+        history
     }
 
     pub(super) fn pending(&self) -> Option<&Pending> {

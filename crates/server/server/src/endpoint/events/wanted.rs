@@ -2,8 +2,8 @@
 //! its body (`POST`).
 
 use plimsoll_cable::{
-    command::{Command, CommandError},
-    event_stream::EventStream,
+    command::{Command, CommandError, HistoryRequest, StreamPosition},
+    event_stream::{self, EventStream},
 };
 use plimsoll_websocket::handshake::server::Request;
 use serde_json::{Map, Value};
@@ -19,8 +19,8 @@ pub(crate) struct Wanted {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Subscription {
     pub(crate) identifier: Box<str>,
-    /// Whether the client asks for missed messages.
-    pub(crate) asks_for_history: bool,
+    /// The missed messages that the client asks for. `None`: it asks for none.
+    pub(crate) history: Option<HistoryRequest>,
 }
 
 /// Why a request cannot be served.
@@ -64,14 +64,14 @@ impl Wanted {
     pub(crate) fn from_query(request: &Request<'_>) -> Result<Self, WantedError> {
         let query = Query::of(request);
         let identifier = query.identifier().ok_or(WantedError::NoChannel)?;
-        let wants_since = match query.get("history_since") {
+        let since = match query.get("history_since") {
             Some(value) => value
                 .parse()
-                .map(|seconds: i64| seconds > 0)
+                .map(|seconds: i64| Some(seconds).filter(|seconds| *seconds > 0))
                 .map_err(|_| WantedError::HistorySince { value })?,
-            None => false,
+            None => None,
         };
-        let has_last_event = request.header("Last-Event-ID").is_some_and(|id| !id.is_empty());
+        let last_event = request.header("Last-Event-ID").filter(|id| !id.is_empty());
         Ok(Self {
             stream: EventStream {
                 is_whole: false,
@@ -79,7 +79,7 @@ impl Wanted {
             },
             subscriptions: vec![Subscription {
                 identifier: identifier.into(),
-                asks_for_history: wants_since || has_last_event,
+                history: history(since, last_event),
             }],
         })
     }
@@ -106,14 +106,37 @@ impl Wanted {
     }
 }
 
+/// The request for history of a query. An event id that is none of ours asks for everything: the client has missed an
+/// unknown number of messages, and is told unless all of them are kept.
+fn history(since: Option<i64>, last_event: Option<&str>) -> Option<HistoryRequest> {
+    let position = last_event.map(|id| event_stream::position_of(id).ok_or(id));
+    match position {
+        Some(Ok(position)) => {
+            let heard = StreamPosition {
+                offset: position.offset,
+                epoch: position.epoch.into(),
+            };
+            Some(HistoryRequest {
+                since,
+                streams: [(position.stream.into(), heard)].into(),
+            })
+        }
+        Some(Err(_)) => Some(HistoryRequest {
+            since: since.or(Some(1)),
+            ..HistoryRequest::default()
+        }),
+        None => since.map(|since| HistoryRequest {
+            since: Some(since),
+            ..HistoryRequest::default()
+        }),
+    }
+}
+
 fn subscription(line: usize, command: &[u8]) -> Result<Subscription, WantedError> {
     match Command::parse(command) {
-        Ok(Command::Subscribe {
-            identifier,
-            asks_for_history,
-        }) => Ok(Subscription {
+        Ok(Command::Subscribe { identifier, history }) => Ok(Subscription {
             identifier: identifier.into(),
-            asks_for_history,
+            history,
         }),
         Ok(_) => Err(WantedError::NotSubscribe { line }),
         Err(source) => Err(WantedError::NotACommand { line, source }),
@@ -227,27 +250,35 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_options(head: &str, is_raw: bool, asks_for_history: bool) {
+    fn check_options(head: &str, is_raw: bool, history: &str) {
         let wanted = parse(head, Wanted::from_query).expect(head);
-        assert_eq!(
-            (wanted.stream.is_raw, wanted.subscriptions[0].asks_for_history),
-            (is_raw, asks_for_history),
-            "{head}"
-        );
+        let found = wanted.subscriptions[0].history.as_ref();
+        let found = found.map_or(String::new(), |history| serde_json::to_string(history).unwrap());
+        assert_eq!((wanted.stream.is_raw, &*found), (is_raw, history), "{head}");
     }
 
     #[test]
     fn the_query_says_how() {
         for raw in ["1", "true", "t", "y"] {
-            check_options(&format!("GET /?channel=c&raw={raw} HTTP/1.1"), true, false);
+            check_options(&format!("GET /?channel=c&raw={raw} HTTP/1.1"), true, "");
         }
         for raw in ["", "0", "false", "yes"] {
-            check_options(&format!("GET /?channel=c&raw={raw} HTTP/1.1"), false, false);
+            check_options(&format!("GET /?channel=c&raw={raw} HTTP/1.1"), false, "");
         }
-        check_options("GET /?channel=c&history_since=1700000000 HTTP/1.1", false, true);
-        check_options("GET /?channel=c&history_since=0 HTTP/1.1", false, false);
-        check_options("GET /?channel=c HTTP/1.1\r\nLast-Event-ID: 7/e1/s", false, true);
-        check_options("GET /?channel=c HTTP/1.1\r\nLast-Event-ID:", false, false);
+        let since = "GET /?channel=c&history_since=1700000000 HTTP/1.1";
+        check_options(since, false, r#"{"since":1700000000}"#);
+        check_options("GET /?channel=c&history_since=0 HTTP/1.1", false, "");
+        check_options(
+            "GET /?channel=c HTTP/1.1\r\nLast-Event-ID: 7/e1/a/b",
+            false,
+            r#"{"streams":{"a/b":{"offset":7,"epoch":"e1"}}}"#,
+        );
+        check_options(
+            "GET /?channel=c HTTP/1.1\r\nLast-Event-ID: seven",
+            false,
+            r#"{"since":1}"#,
+        );
+        check_options("GET /?channel=c HTTP/1.1\r\nLast-Event-ID:", false, "");
     }
 
     #[track_caller]
@@ -261,7 +292,7 @@ mod tests {
                 let subscriptions: Vec<_> = wanted
                     .subscriptions
                     .iter()
-                    .map(|subscription| (&*subscription.identifier, subscription.asks_for_history))
+                    .map(|subscription| (&*subscription.identifier, subscription.history.is_some()))
                     .collect();
                 assert_eq!(subscriptions, expected, "{body}");
             }

@@ -1,0 +1,180 @@
+//! The history of all streams, which all shards share, and what each shard has seen of it.
+//!
+//! A message is kept and posted to all mailboxes in one step, under one lock, so every mailbox has the messages in the
+//! order of their serial numbers. A shard therefore needs only one number to know which messages it has delivered: the
+//! serial number of the last one that it took. A replay on that shard ends there, and what follows comes by the mailbox:
+//! when a session enters a stream in the same moment, nothing is missing and nothing comes twice.
+
+use std::{
+    cell::Cell,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use plimsoll_broker::{Cursor, History, Refused, Settings, Start};
+use plimsoll_cable::command::HistoryRequest;
+use plimsoll_telemetry::{Counter, Registry};
+use tokio::sync::Notify;
+
+use crate::{
+    mailbox::{Body, Kept, Outgoing, Payload},
+    sid,
+};
+
+/// Streams that one tick of a shard's timer looks through for old messages: 10,000 a second.
+const SWEPT_PER_TICK: usize = 1000;
+
+/// The length of an epoch, in characters of 6 random bits.
+const EPOCH_LENGTH: usize = 12;
+
+/// The history of all streams.
+#[derive(Debug)]
+pub(crate) struct Archive {
+    history: Mutex<History<Payload>>,
+    evicted: Counter,
+}
+
+/// A shard's view of the archive: the messages that the shard has delivered.
+#[derive(Debug)]
+pub(crate) struct View {
+    archive: Arc<Archive>,
+    /// The serial number of the last message that the shard took from its mailbox.
+    seen: Cell<u64>,
+    advanced: Notify,
+}
+
+/// A part of a replay.
+#[derive(Debug)]
+pub(crate) struct Excerpt {
+    pub(crate) messages: Vec<Arc<Kept>>,
+    /// Whether the shard has delivered no message behind these.
+    pub(crate) is_last: bool,
+}
+
+impl Archive {
+    pub(crate) fn new(settings: Settings, registry: &Registry) -> Arc<Self> {
+        let new_epoch = || sid::generate()[..EPOCH_LENGTH].into();
+        let archive = Arc::new(Self {
+            history: Mutex::new(History::new(settings, new_epoch)),
+            evicted: registry.counter(
+                "history_evicted_total",
+                "Messages that are no longer kept, because of number, age or memory",
+            ),
+        });
+        let of = |value: fn(plimsoll_broker::Totals) -> f64| {
+            let archive = Arc::clone(&archive);
+            move || value(archive.lock().totals())
+        };
+        registry.gauge_fn(
+            "history_entries_num",
+            "Messages that are kept for clients that ask for earlier ones",
+            of(|totals| totals.n_entries as f64),
+        );
+        registry.gauge_fn(
+            "history_streams_num",
+            "Streams with a log, which may be empty",
+            of(|totals| totals.n_logs as f64),
+        );
+        registry.gauge_fn(
+            "history_bytes",
+            "Memory of the logs of all streams",
+            of(|totals| totals.n_bytes as f64),
+        );
+        archive
+    }
+
+    /// Keeps a message, and hands it to `post` before any other message can be kept.
+    pub(crate) fn keep(&self, mut outgoing: Outgoing, post: impl FnOnce(&Arc<Outgoing>)) {
+        let mut history = self.lock();
+        let n_evicted = history.totals().n_evicted;
+        if let Body::Passing(payload) = outgoing.body {
+            let n_bytes = payload.len();
+            let kept = history.append(&outgoing.stream, payload, n_bytes, now_ms());
+            outgoing.body = Body::Kept(kept);
+        }
+        post(&Arc::new(outgoing));
+        self.evicted.add(history.totals().n_evicted - n_evicted);
+    }
+
+    /// Evicts old messages of some streams. Call it with every tick.
+    pub(crate) fn sweep(&self) {
+        let mut history = self.lock();
+        let n_evicted = history.totals().n_evicted;
+        history.sweep(SWEPT_PER_TICK, now_ms());
+        self.evicted.add(history.totals().n_evicted - n_evicted);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, History<Payload>> {
+        // A panic under the lock is a bug in the history; the sessions go on.
+        self.history.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl View {
+    pub(crate) fn new(archive: Arc<Archive>) -> Self {
+        Self {
+            archive,
+            seen: Cell::new(0),
+            advanced: Notify::new(),
+        }
+    }
+
+    /// The shard has taken the message with this serial number from its mailbox.
+    pub(crate) fn advance(&self, serial: u64) {
+        self.seen.set(serial);
+        self.advanced.notify_waiters();
+    }
+
+    /// Waits until the shard has delivered every message that is kept by now. Otherwise a client that comes from a
+    /// faster shard would hear the latest messages again.
+    pub(crate) async fn catch_up(&self) {
+        let last = self.archive.lock().last_serial();
+        while self.seen.get() < last {
+            self.advanced.notified().await;
+        }
+    }
+
+    /// Begins the replay of streams. All of them, or none.
+    ///
+    /// # Errors
+    /// Messages that belong to the answer are not kept.
+    pub(crate) fn begin<'a>(
+        &self,
+        streams: impl IntoIterator<Item = &'a str>,
+        request: &HistoryRequest,
+    ) -> Result<Vec<Cursor>, Refused> {
+        let history = self.archive.lock();
+        let now_ms = now_ms();
+        let mut cursors = Vec::new();
+        for stream in streams {
+            let position = request.streams.get(stream).map(|position| Start::After {
+                epoch: &position.epoch,
+                offset: position.offset,
+            });
+            let since = request.since.and_then(|since| u64::try_from(since).ok());
+            if let Some(start) = position.or(since.map(Start::Since)) {
+                cursors.push(history.begin(stream, start, self.seen.get(), now_ms)?);
+            }
+        }
+        Ok(cursors)
+    }
+
+    /// Goes on with a replay, up to `room` bytes; the last message may exceed them.
+    ///
+    /// # Errors
+    /// Messages were evicted since the replay began.
+    pub(crate) fn read(&self, cursors: &mut [Cursor], mut room: usize) -> Result<Excerpt, Refused> {
+        let history = self.archive.lock();
+        let mut messages = Vec::new();
+        let mut is_last = true;
+        for cursor in cursors {
+            is_last &= history.read(cursor, self.seen.get(), &mut room, &mut messages)?;
+        }
+        Ok(Excerpt { messages, is_last })
+    }
+}
+
+fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}
