@@ -43,6 +43,13 @@ describe("plimsoll serve", () => {
     });
   }
 
+  for (const rpc of ["grpc", "http"]) {
+    test(`keeps messages and sessions, with its application over ${rpc}`, async () => {
+      const command = serve("--broadcast_key", "secret", "--broker", "memory");
+      await conforms("cable-plimsoll-broker", command, "--rpc", rpc, "--broadcast-key", "secret");
+    });
+  }
+
   for (const adapter of ["redis", "redisx"]) {
     test(`hears of broadcasts by ${adapter}`, async (t) => {
       const redis = await RedisServer.start(t);

@@ -222,6 +222,7 @@ impl Options {
     }
 
     async fn serve(self, registry: Registry) -> Result<Status, Failure> {
+        self.keeping.warn();
         let open_files = preflight::raise_open_file_limit();
         let front = self.identification.prepare(&self.secrets, &registry).await?;
         let redis = self.ingest.redis_server()?;

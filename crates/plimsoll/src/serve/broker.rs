@@ -5,7 +5,7 @@ use std::{str::FromStr, time::Duration};
 use clap::{Args, ValueEnum, builder::RangedU64ValueParser};
 use plimsoll_broker::{Pattern, Retention, Retentions, Settings, Truncation};
 use plimsoll_load::preflight::Memory;
-use plimsoll_server::Broker;
+use plimsoll_server::{Broker, Resuming};
 
 use super::memory;
 
@@ -37,6 +37,13 @@ pub(super) struct BrokerOptions {
     /// their messages. Default: an eighth of the memory, at least 16 MiB.
     #[arg(long, value_name = "BYTES", value_parser = RangedU64ValueParser::<usize>::new().range(1 << 20..))]
     history_max_bytes: Option<usize>,
+    /// Seconds for which a client of the extended protocol may come back to its session. 0: sessions are not resumed.
+    #[arg(long, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(..=MAX_TTL))]
+    sessions_ttl: u32,
+    /// Seconds after which the application is told that a client is gone that may still come back; it is not told if
+    /// the client comes back earlier.
+    #[arg(long, default_value_t = 0, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(..=MAX_TTL))]
+    disconnect_grace: u32,
     /// Answer to a client that asks for all messages since a time when some of them are no longer kept. refuse: the
     /// client learns that it has missed messages. confirm: it gets the rest, as from AnyCable.
     #[arg(long, value_enum, default_value_t = TruncationArgument::Refuse)]
@@ -60,6 +67,12 @@ enum Adapter {
 enum Preset {
     /// Keeps messages in memory.
     Broker,
+    /// AnyCable's settings for a platform; no effect here.
+    #[value(hide = true)]
+    Fly,
+    /// AnyCable's settings for a platform; no effect here.
+    #[value(hide = true)]
+    Heroku,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -79,6 +92,17 @@ struct Limits {
 }
 
 impl BrokerOptions {
+    /// Names the presets that have no effect.
+    pub(super) fn warn(&self) {
+        for preset in self.presets.iter().filter(|preset| **preset != Preset::Broker) {
+            tracing::warn!(
+                "The preset {} has no effect: platforms are not detected; give each setting, for example --host \
+                 0.0.0.0 in a container.",
+                format!("{preset:?}").to_lowercase()
+            );
+        }
+    }
+
     /// The settings of the broker. `None`: nothing is kept.
     pub(super) fn broker(&self, memory: &Memory) -> Option<Broker> {
         let preset = self.presets.contains(&Preset::Broker).then_some(Adapter::Memory);
@@ -86,7 +110,18 @@ impl BrokerOptions {
             return None;
         }
         Some(Broker {
+            resuming: self.resuming(memory),
             history: self.history(memory),
+        })
+    }
+
+    fn resuming(&self, memory: &Memory) -> Option<Resuming> {
+        let seconds = |seconds: u32| Duration::from_secs(seconds.into());
+        (self.sessions_ttl > 0).then(|| Resuming {
+            ttl: seconds(self.sessions_ttl),
+            // A session that is forgotten is told at once.
+            disconnect_grace: seconds(self.disconnect_grace),
+            max_bytes: memory::share(memory, 16, MIN_HISTORY_BYTES),
         })
     }
 

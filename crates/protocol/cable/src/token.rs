@@ -5,7 +5,7 @@
 //! is in a [`KeySet`]. The token's algorithm decides which of the two applies. A key serves only the algorithms it was
 //! made for, so a public key cannot be used as an HMAC secret.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey, Validation, errors::Error};
 use serde::Deserialize;
@@ -53,6 +53,15 @@ pub enum TokenError {
     NoIdentifiers,
 }
 
+/// What a valid token says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verified {
+    /// The identifiers of the client.
+    pub identifiers: String,
+    /// The time at which the token expires. `None`: never, or later than this type can hold.
+    pub expires_at: Option<SystemTime>,
+}
+
 /// The claims that are used.
 #[derive(Deserialize)]
 struct Claims {
@@ -63,11 +72,11 @@ struct Claims {
 }
 
 impl Keys<'_> {
-    /// The identifiers in a token that is valid at `now`.
+    /// What a token that is valid at `now` says.
     ///
     /// # Errors
     /// See [`TokenError`].
-    pub fn verify(&self, token: &str, now: SystemTime) -> Result<String, TokenError> {
+    pub fn verify(&self, token: &str, now: SystemTime) -> Result<Verified, TokenError> {
         let header = jsonwebtoken::decode_header(token).map_err(invalid)?;
         // A token with a critical extension that is not understood must be refused (RFC 7515 §4.1.11). None is
         // understood here.
@@ -86,12 +95,12 @@ impl Keys<'_> {
                 return Err(TokenError::Invalid(format!("there is no key for {algorithm:?}")));
             }
         };
-        claims.identifiers(now)
+        claims.verified(now)
     }
 }
 
 impl Claims {
-    fn identifiers(self, now: SystemTime) -> Result<String, TokenError> {
+    fn verified(self, now: SystemTime) -> Result<Verified, TokenError> {
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         if self.exp.is_some_and(|end| end <= now) {
             return Err(TokenError::Expired);
@@ -100,7 +109,13 @@ impl Claims {
             return Err(TokenError::Invalid("it is not valid yet".to_owned()));
         }
         match self.ext {
-            Some(serde_json::Value::String(identifiers)) => Ok(identifiers),
+            Some(serde_json::Value::String(identifiers)) => Ok(Verified {
+                identifiers,
+                expires_at: self
+                    .exp
+                    .and_then(|end| Duration::try_from_secs_f64(end).ok())
+                    .and_then(|end| UNIX_EPOCH.checked_add(end)),
+            }),
             _ => Err(TokenError::NoIdentifiers),
         }
     }

@@ -26,6 +26,7 @@ pub(crate) fn connect_reply(response: proto::ConnectionResponse) -> Result<Conne
             transmissions: response.transmissions,
             cstate: response.env.unwrap_or_default().cstate,
             hears_of_end: true,
+            expires_at: None,
         }),
         proto::Status::Failure => Ok(ConnectReply::Refused {
             transmissions: response.transmissions,

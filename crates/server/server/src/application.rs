@@ -4,7 +4,7 @@
 //! needs, and replies that say which streams to join and which messages to transmit verbatim. Two applications are
 //! embedded; remote ones use the same seam.
 
-use std::{collections::BTreeMap, future::Future, pin::Pin};
+use std::{collections::BTreeMap, future::Future, pin::Pin, time::SystemTime};
 
 mod benchmark;
 mod channel;
@@ -88,6 +88,9 @@ pub enum ConnectReply {
         cstate: StateChanges,
         /// Whether the application wants to hear of the session's end.
         hears_of_end: bool,
+        /// The time from which on the session cannot be resumed, because the client's token expires. `None`: no such
+        /// time.
+        expires_at: Option<SystemTime>,
     },
     /// The client may not connect.
     Refused {

@@ -5,7 +5,7 @@ use std::{fmt, num::NonZeroUsize, time::Duration};
 use plimsoll_broker::Settings;
 use plimsoll_telemetry::{Registry, Tags};
 
-use crate::{AllowedOrigins, PathPattern, PingPrecision, ProxiedHeaders, Tls};
+use crate::{AllowedOrigins, PathPattern, PingPrecision, ProxiedHeaders, Resuming, Tls};
 
 /// The settings of one server.
 #[derive(Debug, Clone)]
@@ -81,6 +81,8 @@ pub struct Config {
 pub struct Broker {
     /// The limits of the messages of streams.
     pub history: Settings,
+    /// The limits of sessions whose clients may come back. `None`: no session is resumed.
+    pub resuming: Option<Resuming>,
 }
 
 /// The page from which Prometheus reads metrics.

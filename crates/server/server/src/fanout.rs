@@ -7,6 +7,7 @@ use plimsoll_hub::{Portion, SessionId};
 use tokio::sync::mpsc;
 
 use crate::{
+    application::DisconnectRequest,
     encoding,
     ending::Ending,
     mailbox::{Body, Excluded, Letter, Outgoing},
@@ -62,6 +63,8 @@ impl Shard {
             Letter::Disconnect(command) => {
                 self.disconnect(&command);
             }
+            Letter::Farewells(farewells) => self.say_farewells(farewells),
+            Letter::Replace(id) => self.replace(id),
             // All earlier publications are in the outboxes, in front of the sessions' last words.
             Letter::Drain => self.draining.may_drain.notify_one(),
         }
@@ -88,6 +91,22 @@ impl Shard {
                 shard.end_all(portion, ending);
             }
         });
+    }
+
+    pub(crate) fn say_farewells(&self, farewells: Vec<DisconnectRequest>) {
+        for farewell in farewells {
+            self.application.disconnect(farewell);
+        }
+    }
+
+    /// Cuts a session's connection. The session's task ends and leaves the session to the client's new connection.
+    fn replace(&self, id: SessionId) {
+        if let Some((connection, outbox)) = self.hub.borrow_mut().get_mut(id)
+            && !outbox.is_sealed()
+        {
+            outbox.abandon();
+            connection.cut();
+        }
     }
 
     fn end_all(self: &Rc<Self>, sessions: &[SessionId], ending: Ending) {

@@ -13,6 +13,7 @@ mod accept;
 mod admin;
 pub mod application;
 mod archive;
+mod awaited;
 mod calls_under_way;
 mod census;
 mod config;
@@ -54,6 +55,7 @@ mod ticker;
 mod tls;
 mod upgrade;
 
+pub use awaited::Resuming;
 pub use config::{AdminPage, BroadcastAccess, Broadcasts, Broker, Config, MetricsPage};
 pub use listener::{BindError, Listeners};
 pub use origins::{AllowedOrigins, OriginError};

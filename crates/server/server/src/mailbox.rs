@@ -9,6 +9,8 @@ use plimsoll_hub::SessionId;
 use plimsoll_telemetry::Histogram;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
+use crate::application::DisconnectRequest;
+
 /// A message for all listeners of a stream. Every shard holds it until its listeners are served, so its drop means that
 /// all of them are.
 #[derive(Debug)]
@@ -93,6 +95,10 @@ pub(crate) enum Letter {
     Direct(SessionId, Payload),
     /// For every session of this shard with these identifiers, after all earlier publications.
     Disconnect(Arc<RemoteDisconnect>),
+    /// Tells the application about sessions that no client will resume.
+    Farewells(Vec<DisconnectRequest>),
+    /// Cuts the connection of this session, because its client has come back with another one.
+    Replace(SessionId),
     /// The server stops. Every accepted broadcast is in front of this letter, so the sessions may end.
     Drain,
 }

@@ -14,6 +14,7 @@ use tokio::sync::{
 
 use crate::{
     archive::Archive,
+    awaited::Awaited,
     intake::Intake,
     mailbox::{Body, Completion, Excluded, Letter, Outgoing, Payload},
 };
@@ -38,6 +39,8 @@ pub struct Publisher {
     intake: Intake,
     /// Where messages are kept. `None`: they are not.
     archive: Option<Arc<Archive>>,
+    /// Sessions that wait for their clients. `None`: none do.
+    awaited: Option<Arc<Awaited>>,
 }
 
 /// Why a backend's broadcast was not accepted. No part of it was published.
@@ -66,7 +69,7 @@ impl Publisher {
     pub(crate) fn new(
         n_shards: usize,
         max_bytes: usize,
-        archive: Option<Arc<Archive>>,
+        (archive, awaited): (Option<Arc<Archive>>, Option<Arc<Awaited>>),
         registry: &Registry,
     ) -> (Self, Vec<mpsc::Receiver<Letter>>) {
         let max_room = u32::try_from(max_bytes / ROOM_UNIT).unwrap_or(u32::MAX).max(1);
@@ -79,6 +82,7 @@ impl Publisher {
                 metrics: Arc::new(Metrics::new(registry)),
                 intake: Intake::default(),
                 archive,
+                awaited,
             },
             receivers,
         )
@@ -119,6 +123,15 @@ impl Publisher {
             Broadcast::Disconnect(command) => {
                 self.metrics.remote_commands.increment();
                 self.metrics.broadcasts.increment();
+                let farewells = self
+                    .awaited
+                    .iter()
+                    .flat_map(|awaited| awaited.revoke(&command.identifiers));
+                let farewells: Vec<_> = farewells.collect();
+                if !farewells.is_empty() {
+                    let farewells = Letter::Farewells(farewells);
+                    post(&self.mailboxes[0], farewells).await;
+                }
                 let command = Arc::new(command);
                 for mailbox in self.mailboxes.iter() {
                     post(mailbox, Letter::Disconnect(Arc::clone(&command))).await;
@@ -170,6 +183,11 @@ impl Publisher {
             _completion: self.completion(None),
         })
         .await;
+    }
+
+    /// Cuts a session's connection on shard number `shard`, because its client has come back with another one.
+    pub(crate) async fn replace(&self, shard: usize, session: SessionId) {
+        post(&self.mailboxes[shard], Letter::Replace(session)).await;
     }
 
     /// Sends to one session of shard number `shard`, behind all earlier publications.
@@ -286,7 +304,7 @@ mod tests {
     #[tokio::test]
     async fn counts_once_per_server_however_many_shards_there_are() {
         let registry = Registry::default();
-        let (publisher, _mailboxes) = Publisher::new(3, 1 << 20, None, &registry);
+        let (publisher, _mailboxes) = Publisher::new(3, 1 << 20, (None, None), &registry);
         check(&registry, [0; 4]);
         let batch = br#"[{"stream":"a","data":"1"},{"stream":"b","data":"2"}]"#;
         publisher.accept(batch).await.expect("valid");
@@ -303,7 +321,7 @@ mod tests {
     #[tokio::test]
     async fn a_message_takes_until_the_last_shard_is_done_with_it() {
         let registry = Registry::default();
-        let (publisher, mut mailboxes) = Publisher::new(2, 1 << 20, None, &registry);
+        let (publisher, mut mailboxes) = Publisher::new(2, 1 << 20, (None, None), &registry);
         publisher.publish(Publication::from_json("a", "1")).await;
         let n_done = || value(&registry, "broadcast_duration_seconds");
         drop(mailboxes[0].recv().await);
@@ -322,7 +340,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_publisher_waits_while_too_many_bytes_are_on_their_way() {
-        let (publisher, mut mailboxes) = Publisher::new(2, 100 * 1024, None, &Registry::default());
+        let (publisher, mut mailboxes) = Publisher::new(2, 100 * 1024, (None, None), &Registry::default());
         let message = |n_bytes| Publication::from_json("a", "x".repeat(n_bytes));
         publisher.publish(message(60 * 1024)).await;
         let mut second = std::pin::pin!(publisher.publish(message(60 * 1024)));

@@ -13,6 +13,7 @@ use crate::{
     admin::Admin,
     application::Application,
     archive::Archive,
+    awaited::Awaited,
     census::{self, Census},
     drain::{self, MIN_FINISH, Stage},
     fanout,
@@ -59,11 +60,12 @@ pub async fn run(
     let (publisher, mailboxes) = Publisher::new(
         config.n_shards,
         config.max_body_total,
-        shared.archive.clone(),
+        (shared.archive.clone(), shared.awaited.clone()),
         &config.registry,
     );
     let application = application(publisher.clone());
     let finishing = Arc::clone(&application);
+    let awaited = shared.awaited.clone();
     let census = Census::new(config.n_shards, &config.registry);
     let (stage, stages) = watch::channel(Stage::Serving);
     let (all_drained, drains) = mpsc::channel::<()>(1);
@@ -102,6 +104,8 @@ pub async fn run(
     drain_all(&config, &publisher, &stage, since, drains).await;
     // The remaining sessions end with their shard, and the application is told about them, too.
     while ends.recv().await.is_some() {}
+    let farewells = awaited.iter().flat_map(|awaited| awaited.finish());
+    farewells.for_each(|farewell| finishing.disconnect(farewell));
     let time_left = config.shutdown_timeout.saturating_sub(since.elapsed());
     let finished = timeout(time_left.max(MIN_FINISH), finishing.finish());
     if finished.await.is_err() {
@@ -148,6 +152,10 @@ fn share(config: &Config) -> Shared {
         pending_subscriptions: PendingSubscriptions::new(registry),
         request_bodies: RequestBodies::new(config.max_body_total, registry),
         archive,
+        awaited: config.broker.as_ref().and_then(|broker| {
+            let resuming = broker.resuming.clone()?;
+            Some(Awaited::new(resuming, registry))
+        }),
         admin: admin.map(|page| Arc::new(Admin::new(page, *n_shards))),
     }
 }

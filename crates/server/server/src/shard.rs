@@ -16,6 +16,7 @@ use crate::{
     admin::Admin,
     application::Application,
     archive::{Archive, View},
+    awaited::Awaited,
     calls_under_way::CallsUnderWay,
     connection::Connection,
     deadlines::Deadlines,
@@ -70,6 +71,8 @@ pub(crate) struct Shared {
     pub(crate) request_bodies: RequestBodies,
     /// The messages that are kept. `None`: none are.
     pub(crate) archive: Option<Arc<Archive>>,
+    /// Sessions whose clients may come back. `None`: no session is resumed.
+    pub(crate) awaited: Option<Arc<Awaited>>,
     /// The admin page's state, if there is such a page.
     pub(crate) admin: Option<Arc<Admin>>,
 }

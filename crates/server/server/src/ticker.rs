@@ -24,7 +24,7 @@ pub(crate) async fn run(shard: Rc<Shard>, tick: Duration) {
         shard.metrics.loop_lag.observe(due.elapsed());
         shard.cut_overdue();
         shard.look_after_memory();
-        shard.forget_old_messages();
+        shard.forget_old();
         shard.ping_due().await;
     }
 }
@@ -39,9 +39,15 @@ impl Shard {
     }
 
     /// One shard does this for all of them.
-    fn forget_old_messages(&self) {
-        if let Some(archive) = self.shared.archive.as_ref().filter(|_| self.number == 0) {
+    fn forget_old(&self) {
+        if self.number != 0 {
+            return;
+        }
+        if let Some(archive) = &self.shared.archive {
             archive.sweep();
+        }
+        if let Some(awaited) = &self.shared.awaited {
+            self.say_farewells(awaited.tick());
         }
     }
 

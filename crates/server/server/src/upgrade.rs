@@ -11,6 +11,7 @@ use std::{
 
 use http::StatusCode;
 use plimsoll_cable::subprotocol::{self, NotServed};
+use plimsoll_hub::SessionId;
 use plimsoll_websocket::{
     Decoder,
     deflate::Agreed,
@@ -48,6 +49,10 @@ struct Accepted {
     response: Vec<u8>,
     deflate: Option<Agreed>,
     request: ConnectRequest,
+    /// Whether the connection speaks the extended protocol.
+    is_extended: bool,
+    /// The earlier session that the client names.
+    earlier_sid: Option<String>,
     early: Box<[u8]>,
 }
 
@@ -112,6 +117,8 @@ async fn open(shard: Rc<Shard>, stream: Stream, accepted: Accepted, counted: Ope
         response,
         deflate,
         request,
+        is_extended,
+        earlier_sid,
         early,
     } = accepted;
     let sid: Rc<str> = request.sid.as_str().into();
@@ -122,7 +129,7 @@ async fn open(shard: Rc<Shard>, stream: Stream, accepted: Accepted, counted: Ope
     let id = opened.id;
     shard.send_aside(id, response);
     let endpoint = match kind {
-        Kind::Cable => Endpoint::Cable(CableSession::connect(&shard, id, sid, request).await),
+        Kind::Cable => Endpoint::Cable(open_cable(&shard, id, sid, request, is_extended, earlier_sid).await),
         Kind::Echo => Endpoint::Echo,
         Kind::Shootout(contract) => Endpoint::Shootout(contract),
     };
@@ -134,6 +141,29 @@ async fn open(shard: Rc<Shard>, stream: Stream, accepted: Accepted, counted: Ope
     };
     // The session outlives this large future by hours, so it gets a small one of its own.
     tokio::task::spawn_local(session::serve(opened, connection, endpoint, decoder, early));
+}
+
+/// Goes on with an earlier session, or asks the application about a new one.
+async fn open_cable(
+    shard: &Rc<Shard>,
+    id: SessionId,
+    sid: Rc<str>,
+    request: ConnectRequest,
+    is_extended: bool,
+    earlier_sid: Option<String>,
+) -> CableSession {
+    let record = match earlier_sid.filter(|_| is_extended) {
+        Some(earlier) => shard.claim(&earlier).await,
+        None => None,
+    };
+    let mut session = match record {
+        Some(record) => CableSession::resume(shard, id, sid, request, *record),
+        None => CableSession::connect(shard, id, sid, request).await,
+    };
+    if is_extended {
+        session.may_be_resumed(shard, id);
+    }
+    session
 }
 
 /// Reads until the head is complete. Most heads arrive in one piece and are routed from the shared buffer; the pieces
@@ -214,6 +244,8 @@ impl Shard {
             response: upgrade.response(protocol, deflate.as_ref(), &[]),
             deflate,
             request: self.connect_request(&request, peer),
+            is_extended: protocol == Some(subprotocol::EXTENDED_JSON),
+            earlier_sid: earlier_sid(&request),
             early: bytes[head_len..].into(),
         }))))
     }
@@ -251,6 +283,17 @@ impl Shard {
             },
         }
     }
+}
+
+/// The earlier session that a client names: in the header, else in the query.
+fn earlier_sid(request: &Request<'_>) -> Option<String> {
+    let header = request.header("X-ANYCABLE-RESTORE-SID").map(str::to_owned);
+    let in_query = || {
+        let query = request.query().unwrap_or_default();
+        let mut pairs = form_urlencoded::parse(query.as_bytes());
+        pairs.find_map(|(name, value)| (name == "sid").then(|| value.into_owned()))
+    };
+    header.or_else(in_query).filter(|sid| !sid.is_empty())
 }
 
 impl Refusal {

@@ -189,6 +189,8 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("history-streams", "broker.history_streams").needs(BROKER),
     setting("history-max-bytes", "broker.history_max_bytes").needs(BROKER),
     setting("history-truncation", "broker.history_truncation").needs(BROKER),
+    setting("sessions-ttl", "broker.sessions_ttl").needs(BROKER),
+    setting("disconnect-grace", "broker.disconnect_grace").needs(BROKER),
     setting("admin-secret", "admin.secret").secret(),
     setting("metrics-http", "metrics.http_path"),
     setting("metrics-host", "metrics.host").needs(&[Set("metrics-http")]),

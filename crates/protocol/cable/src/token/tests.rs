@@ -40,12 +40,14 @@ fn verify(token: &str, secret: Option<&str>, jwks: Option<&str>, now: u64) -> Re
         secret: secret.as_ref(),
         set: set.as_ref(),
     };
-    keys.verify(token, at(now)).map_err(|error| match error {
-        TokenError::Expired => "expired".to_owned(),
-        TokenError::UnknownKey => "unknown key".to_owned(),
-        TokenError::Invalid(_) => "invalid".to_owned(),
-        TokenError::NoIdentifiers => "no identifiers".to_owned(),
-    })
+    keys.verify(token, at(now))
+        .map(|token| token.identifiers)
+        .map_err(|error| match error {
+            TokenError::Expired => "expired".to_owned(),
+            TokenError::UnknownKey => "unknown key".to_owned(),
+            TokenError::Invalid(_) => "invalid".to_owned(),
+            TokenError::NoIdentifiers => "no identifiers".to_owned(),
+        })
 }
 
 fn encode(header: &Value, claims: &str) -> String {
@@ -219,7 +221,10 @@ fn check_set(key_type: &str, change: impl Fn(&mut Value), algorithm: &str, expec
         set: Some(&set),
     };
     let token = &signed_by_jose().tokens[algorithm];
-    let found = keys.verify(token, at(NOW)).map_err(|error| error.to_string());
+    let found = keys
+        .verify(token, at(NOW))
+        .map(|token| token.identifiers)
+        .map_err(|error| error.to_string());
     assert_eq!(found.as_deref().map_err(String::as_str), expected);
 }
 

@@ -65,6 +65,7 @@ impl Application for Benchmark {
             transmissions: vec![reply::encode_welcome(&request.sid)],
             cstate: StateChanges::new(),
             hears_of_end: false,
+            expires_at: None,
         }))
     }
 
@@ -145,7 +146,7 @@ mod tests {
     #[tokio::test]
     async fn data_comes_back_with_all_its_keys() {
         // Without shards a broadcast is delivered at once.
-        let (publisher, _) = Publisher::new(0, 1 << 20, None, &Registry::default());
+        let (publisher, _) = Publisher::new(0, 1 << 20, (None, None), &Registry::default());
         let benchmark = Benchmark::new(publisher);
         for (data, expected) in [
             (

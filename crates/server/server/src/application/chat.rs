@@ -78,6 +78,7 @@ impl Application for Chat {
                 transmissions: vec![reply::encode_welcome(&request.sid)],
                 cstate: StateChanges::new(),
                 hears_of_end: false,
+                expires_at: None,
             },
             None => ConnectReply::Refused {
                 transmissions: vec![reply::encode_disconnect(

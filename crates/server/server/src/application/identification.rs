@@ -5,7 +5,7 @@ use std::{sync::Arc, time::SystemTime};
 use plimsoll_cable::{
     disconnect::DisconnectReason,
     reply,
-    token::{KeySet, Keys, Secret, TokenError},
+    token::{KeySet, Keys, Secret, TokenError, Verified},
 };
 
 use super::{
@@ -58,18 +58,19 @@ impl Identification {
         }
     }
 
-    fn accepted(&self, sid: &str, identifiers: String) -> ConnectReply {
+    fn accepted(&self, sid: &str, identifiers: String, expires_at: Option<SystemTime>) -> ConnectReply {
         ConnectReply::Accepted {
             identifiers,
             transmissions: vec![reply::encode_welcome(sid)],
             cstate: StateChanges::new(),
             hears_of_end: self.application.hears_of_every_end(),
+            expires_at,
         }
     }
 
-    fn identified(&self, sid: &str, verified: Result<String, TokenError>) -> ConnectReply {
+    fn identified(&self, sid: &str, verified: Result<Verified, TokenError>) -> ConnectReply {
         let error = match verified {
-            Ok(identifiers) => return self.accepted(sid, identifiers),
+            Ok(token) => return self.accepted(sid, token.identifiers, token.expires_at),
             Err(error) => error,
         };
         tracing::debug!(sid, "Refused a client: {error}.");
@@ -98,7 +99,7 @@ impl Application for Identification {
             (None, WithoutToken::Application) => self.application.connect(request),
             (None, WithoutToken::Public) => {
                 let identifiers = serde_json::json!({ "sid": request.sid }).to_string();
-                ready(self.accepted(&request.sid, identifiers))
+                ready(self.accepted(&request.sid, identifiers, None))
             }
             (None, WithoutToken::Refused) => ready(refused(DisconnectReason::Unauthorized)),
         }
@@ -141,7 +142,7 @@ impl Tokens {
     }
 
     /// Verifies a token. `None` if the keys are unavailable.
-    async fn verify(&self, token: &str) -> Option<Result<String, TokenError>> {
+    async fn verify(&self, token: &str) -> Option<Result<Verified, TokenError>> {
         let Some(jwks) = &self.jwks else {
             return Some(self.verify_with(None, token));
         };
@@ -156,7 +157,7 @@ impl Tokens {
         (!may_be_known_elsewhere).then_some(verified)
     }
 
-    fn verify_with(&self, set: Option<&KeySet>, token: &str) -> Result<String, TokenError> {
+    fn verify_with(&self, set: Option<&KeySet>, token: &str) -> Result<Verified, TokenError> {
         let keys = Keys {
             secret: self.secret.as_ref(),
             set,

@@ -1,6 +1,6 @@
 //! One Action Cable session: its commands, its subscriptions, its calls to the application.
 
-use std::{collections::BTreeMap, future::poll_fn, rc::Rc, sync::Arc};
+use std::{collections::BTreeMap, future::poll_fn, rc::Rc, sync::Arc, time::SystemTime};
 
 use plimsoll_cable::{
     command::{Command, CommandError, HistoryRequest},
@@ -21,10 +21,12 @@ use crate::{
 
 mod pending;
 mod replay;
+mod resumable;
+mod resuming;
 mod settling;
 
 pub(crate) use self::pending::Due;
-use self::pending::Pending;
+use self::{pending::Pending, resumable::Resumable};
 
 /// The most subscriptions per connection, pending ones included. Pages have a handful; without a limit one client could
 /// fill the memory. Beyond it a subscription is rejected.
@@ -43,6 +45,10 @@ pub(crate) struct CableSession {
     subscriptions: Vec<Box<str>>,
     /// `None` if there is nothing to remember, so that an idle session stays small.
     memory: Option<Box<Memory>>,
+    /// `None` if the session cannot be resumed.
+    resumable: Option<Box<Resumable>>,
+    /// The time from which on the session cannot be resumed.
+    expires_at: Option<Box<SystemTime>>,
 }
 
 /// The state that a session keeps for a stateless application.
@@ -130,6 +136,8 @@ impl CableSession {
             identity: None,
             subscriptions: Vec::new(),
             memory: None,
+            resumable: None,
+            expires_at: None,
         };
         match reply {
             ConnectReply::Accepted {
@@ -137,7 +145,9 @@ impl CableSession {
                 transmissions,
                 cstate,
                 hears_of_end,
+                expires_at,
             } => {
+                session.expires_at = expires_at.map(Box::new);
                 shard
                     .heartbeat
                     .borrow_mut()
@@ -410,9 +420,13 @@ impl CableSession {
     }
 }
 
-/// Tells the application about the end once, if it asked for that, however the session's task ends.
+/// Tells the application about the end once, if it asked for that, however the session's task ends. A session that may
+/// be resumed is left to others, who do so.
 impl Drop for CableSession {
     fn drop(&mut self) {
+        if self.leave_for_return() {
+            return;
+        }
         let Some(memory) = self.memory.take() else {
             return;
         };

@@ -190,6 +190,7 @@ fn accept(request: &ConnectRequest) -> Reply<'_, ConnectReply> {
         transmissions: vec![reply::encode_welcome(&request.sid)],
         cstate: StateChanges::new(),
         hears_of_end: false,
+        expires_at: None,
     }))
 }
 

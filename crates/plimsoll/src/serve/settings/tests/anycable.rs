@@ -9,7 +9,6 @@ fn what_is_not_supported_is_named_with_what_happens_instead() {
     check_file(
         "presets = ['broker']\n[nats]\nservers = 'nats://a'\n[embedded_nats]\nenabled = false",
         &expect![[r#"
-            warning: anycable.toml:1:1: presets is not supported: platforms are not detected; give each setting, for example --host 0.0.0.0 in a container.
             warning: anycable.toml:3:1: nats.servers is not supported: there is no NATS; broadcast over http, redis or redisx (--broadcast_adapter)."#]],
     );
     check_file(
@@ -20,7 +19,7 @@ fn what_is_not_supported_is_named_with_what_happens_instead() {
         ],
     );
     check_environment(
-        &[("ANYCABLE_BROKER", "memory"), ("ANYCABLE_EMBED_NATS", "false")],
+        &[("ANYCABLE_PUBSUB", "redis"), ("ANYCABLE_EMBED_NATS", "false")],
         &expect![
             "warning: ANYCABLE_BROKER is not supported: no history is kept: clients connect and subscribe again, and messages that were published in the meantime are not sent again."
         ],
@@ -30,7 +29,7 @@ fn what_is_not_supported_is_named_with_what_happens_instead() {
             "--embed-nats",
             "--nats-servers",
             "nats://a",
-            "--broker=nats",
+            "--presence_ttl=15",
             "--port=1",
         ],
         &expect![[r#"

@@ -1,0 +1,336 @@
+//! Sessions whose clients may come back, and what is needed to go on with them (docs/protocols/extended.md, Resuming).
+//!
+//! While a session lives, its own task has everything. At its end the task leaves a [`Record`] here, and a new connection
+//! that names the session takes it: on any shard, once. If the old connection is still open, because the server has not
+//! noticed that the client is gone, it is cut first, so a session never exists twice.
+
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    mem,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, SystemTime},
+};
+
+use plimsoll_hub::SessionId;
+use plimsoll_telemetry::{Counter, Registry};
+use tokio::{sync::Notify, time::Instant};
+
+use crate::application::{DisconnectRequest, Environment, State};
+
+/// How long a client's return waits for the end of its old connection. A command in progress there ends first.
+pub(crate) const MAX_WAIT: Duration = Duration::from_secs(5);
+
+/// How long sessions with identifiers that a backend has disconnected leave nothing behind: longer than any shard takes
+/// to end them.
+const REVOKED_FOR: Duration = Duration::from_secs(10);
+
+/// The most identifiers for which that is remembered. Beyond it the oldest is forgotten.
+const MAX_REVOKED: usize = 10_000;
+
+/// The memory of a record and of its places in the tables, in bytes, without its texts.
+const RECORD_OVERHEAD: usize = size_of::<Away>() + 256;
+
+/// The settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resuming {
+    /// How long a client may be away. Greater than 0.
+    pub ttl: Duration,
+    /// How long the application is not told about the end of a session whose client may come back.
+    pub disconnect_grace: Duration,
+    /// The most memory of all sessions that wait, in bytes. Beyond it the oldest is forgotten.
+    pub max_bytes: usize,
+}
+
+/// What is left of a session.
+#[derive(Debug)]
+pub(crate) struct Record {
+    pub(crate) identifiers: Box<str>,
+    /// Subscriptions with their streams, in the order in which they were granted.
+    pub(crate) subscriptions: Vec<(Box<str>, Vec<Box<str>>)>,
+    pub(crate) environment: Environment,
+    pub(crate) istate: BTreeMap<Box<str>, State>,
+    /// Whether the application wants to hear of the session's end.
+    pub(crate) hears_of_end: bool,
+    pub(crate) expires_at: Option<SystemTime>,
+}
+
+/// The answer to a client that names an earlier session.
+#[derive(Debug)]
+pub(crate) enum Claim {
+    /// The session goes on.
+    Granted(Box<Record>),
+    /// Its old connection is still open, on this shard.
+    Open(usize, SessionId),
+    /// There is no such session.
+    Unknown,
+}
+
+/// All sessions that wait for their clients.
+#[derive(Debug)]
+pub(crate) struct Awaited {
+    settings: Resuming,
+    table: Mutex<Table>,
+    /// Notified when a record was left.
+    left: Notify,
+    resumed: Counter,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    open: HashMap<Box<str>, (usize, SessionId)>,
+    away: HashMap<Arc<str>, Away>,
+    /// By number, so by age.
+    by_age: BTreeMap<u64, Arc<str>>,
+    /// Those about whose end the application is to be told.
+    untold: BTreeMap<u64, Arc<str>>,
+    revoked: VecDeque<(Instant, Box<str>)>,
+    last_number: u64,
+    n_bytes: usize,
+}
+
+#[derive(Debug)]
+struct Away {
+    record: Box<Record>,
+    since: Instant,
+    number: u64,
+    n_bytes: usize,
+}
+
+impl Awaited {
+    pub(crate) fn new(settings: Resuming, registry: &Registry) -> Arc<Self> {
+        let awaited = Arc::new(Self {
+            settings,
+            table: Mutex::default(),
+            left: Notify::new(),
+            resumed: registry.counter(
+                "sessions_resumed_total",
+                "Sessions that went on with a new connection",
+            ),
+        });
+        let counted = Arc::clone(&awaited);
+        registry.gauge_fn(
+            "sessions_awaited_num",
+            "Sessions whose client may come back",
+            move || counted.table().away.len() as f64,
+        );
+        awaited
+    }
+
+    /// A session that may be resumed has a connection.
+    pub(crate) fn opened(&self, sid: &str, shard: usize, id: SessionId) {
+        self.table().open.insert(sid.into(), (shard, id));
+    }
+
+    /// A session has ended for good.
+    pub(crate) fn closed(&self, sid: &str) {
+        self.table().open.remove(sid);
+        self.left.notify_waiters();
+    }
+
+    /// The connection of a session has ended, and the client may come back. Returns the calls to the application that
+    /// are to be made now.
+    pub(crate) fn leave(&self, sid: &str, record: Record) -> Vec<DisconnectRequest> {
+        let mut table = self.table();
+        table.open.remove(sid);
+        let now = Instant::now();
+        let mut calls = Vec::new();
+        let is_revoked = |(_, revoked): &(Instant, Box<str>)| **revoked == *record.identifiers;
+        if table.revoked.iter().any(is_revoked) {
+            calls.extend(record.hears_of_end.then(|| record.farewell(sid)));
+        } else {
+            if record.hears_of_end && self.settings.disconnect_grace.is_zero() {
+                calls.push(record.farewell(sid));
+            }
+            table.add(sid, record, now, !self.settings.disconnect_grace.is_zero());
+            while table.n_bytes > self.settings.max_bytes
+                && let Some((_, oldest)) = table.by_age.first_key_value()
+            {
+                let oldest = Arc::clone(oldest);
+                calls.extend(table.forget(&oldest));
+            }
+        }
+        drop(table);
+        self.left.notify_waiters();
+        calls
+    }
+
+    /// A client names an earlier session.
+    pub(crate) fn claim(&self, sid: &str) -> Claim {
+        let mut table = self.table();
+        if let Some((shard, id)) = table.open.get(sid) {
+            return Claim::Open(*shard, *id);
+        }
+        let is_valid = table.away.get(sid).is_some_and(|away| {
+            let is_over = |end| SystemTime::now() >= end;
+            away.since.elapsed() < self.settings.ttl && !away.record.expires_at.is_some_and(is_over)
+        });
+        if !is_valid {
+            return Claim::Unknown;
+        }
+        match table.remove(sid) {
+            Some(away) => {
+                self.resumed.increment();
+                Claim::Granted(away.record)
+            }
+            None => Claim::Unknown,
+        }
+    }
+
+    /// Completes with the next change of the open sessions. It counts from the call on.
+    pub(crate) fn changed(&self) -> tokio::sync::futures::Notified<'_> {
+        self.left.notified()
+    }
+
+    /// A backend ends all sessions with these identifiers, also those that wait. Returns the calls that are to be made
+    /// now. Sessions that end within the next seconds leave nothing behind.
+    pub(crate) fn revoke(&self, identifiers: &str) -> Vec<DisconnectRequest> {
+        let mut table = self.table();
+        let now = Instant::now();
+        while table.revoked.len() >= MAX_REVOKED
+            || table
+                .revoked
+                .front()
+                .is_some_and(|(at, _)| now - *at > REVOKED_FOR)
+        {
+            table.revoked.pop_front();
+        }
+        table.revoked.push_back((now, identifiers.into()));
+        let gone: Vec<_> = table
+            .away
+            .iter()
+            .filter(|(_, away)| *away.record.identifiers == *identifiers)
+            .map(|(sid, _)| Arc::clone(sid))
+            .collect();
+        gone.iter().filter_map(|sid| table.forget(sid)).collect()
+    }
+
+    /// Forgets sessions whose client has been away for too long. Returns the calls that are due. Call it with every tick.
+    pub(crate) fn tick(&self) -> Vec<DisconnectRequest> {
+        let mut table = self.table();
+        let mut calls = Vec::new();
+        let is_older = |table: &Table, sid: &str, age| table.away[sid].since.elapsed() >= age;
+        while let Some((number, sid)) = table.untold.first_key_value()
+            && is_older(&table, sid, self.settings.disconnect_grace)
+        {
+            let (number, sid) = (*number, Arc::clone(sid));
+            table.untold.remove(&number);
+            calls.push(table.away[&sid].record.farewell(&sid));
+        }
+        while let Some((_, sid)) = table.by_age.first_key_value()
+            && is_older(&table, sid, self.settings.ttl)
+        {
+            let sid = Arc::clone(sid);
+            calls.extend(table.forget(&sid));
+        }
+        while let Some((at, _)) = table.revoked.front()
+            && at.elapsed() > REVOKED_FOR
+        {
+            table.revoked.pop_front();
+        }
+        calls
+    }
+
+    /// The server stops. Returns the calls that have not been made.
+    pub(crate) fn finish(&self) -> Vec<DisconnectRequest> {
+        let table = &mut *self.table();
+        let untold = mem::take(&mut table.untold);
+        untold
+            .values()
+            .map(|sid| table.away[sid].record.farewell(sid))
+            .collect()
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        // A panic under the lock is a bug in this file; other sessions go on.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    fn add(&mut self, sid: &str, record: Record, now: Instant, tells_later: bool) {
+        let sid: Arc<str> = sid.into();
+        self.last_number += 1;
+        let number = self.last_number;
+        if record.hears_of_end && tells_later {
+            self.untold.insert(number, Arc::clone(&sid));
+        }
+        self.by_age.insert(number, Arc::clone(&sid));
+        let n_bytes = RECORD_OVERHEAD + record.text_bytes();
+        self.n_bytes += n_bytes;
+        let away = Away {
+            record: Box::new(record),
+            since: now,
+            number,
+            n_bytes,
+        };
+        self.away.insert(sid, away);
+    }
+
+    fn remove(&mut self, sid: &str) -> Option<Away> {
+        let away = self.away.remove(sid)?;
+        self.by_age.remove(&away.number);
+        self.untold.remove(&away.number);
+        self.n_bytes -= away.n_bytes;
+        if self.away.len() * 4 < self.away.capacity() {
+            self.away.shrink_to(self.away.len() * 2);
+        }
+        Some(away)
+    }
+
+    /// Removes a session. Returns the call, if it has not been made.
+    fn forget(&mut self, sid: &str) -> Option<DisconnectRequest> {
+        let number = self.away.get(sid)?.number;
+        let is_untold = self.untold.contains_key(&number);
+        let away = self.remove(sid)?;
+        is_untold.then(|| away.record.farewell(sid))
+    }
+}
+
+impl Record {
+    fn farewell(&self, sid: &str) -> DisconnectRequest {
+        DisconnectRequest {
+            sid: sid.into(),
+            identifiers: self.identifiers.clone(),
+            subscriptions: self
+                .subscriptions
+                .iter()
+                .map(|(identifier, _)| identifier.clone())
+                .collect(),
+            environment: self.environment.clone(),
+            istate: self.istate.clone(),
+        }
+    }
+
+    /// The memory of all texts, in bytes, with about as much as their places take.
+    fn text_bytes(&self) -> usize {
+        const PLACE: usize = 48;
+        let state = |state: &State| -> usize {
+            let entries = state.entries().iter();
+            entries
+                .map(|(key, value)| key.len() + value.len() + 2 * PLACE)
+                .sum()
+        };
+        let headers = self.environment.headers.iter();
+        let streams = self.subscriptions.iter().flat_map(|(_, streams)| streams);
+        self.identifiers.len()
+            + self.environment.url.len()
+            + headers
+                .map(|(key, value)| key.len() + value.len() + 2 * PLACE)
+                .sum::<usize>()
+            + state(&self.environment.cstate)
+            + self
+                .subscriptions
+                .iter()
+                .map(|(identifier, _)| identifier.len() + PLACE)
+                .sum::<usize>()
+            + streams.map(|stream| stream.len() + PLACE).sum::<usize>()
+            + self
+                .istate
+                .iter()
+                .map(|(key, value)| key.len() + PLACE + state(value))
+                .sum::<usize>()
+    }
+}
+
+#[cfg(test)]
+mod tests;
