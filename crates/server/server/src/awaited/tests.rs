@@ -48,7 +48,8 @@ async fn a_session_goes_on_once_and_for_a_while() {
     tokio::time::advance(Duration::from_secs(10)).await;
     assert!(!is_granted(&awaited, "b"), "before any tick");
     assert_eq!(sids(awaited.tick()), [], "the application knows");
-    assert_eq!((awaited.table().away.len(), awaited.table().n_bytes), (0, 0));
+    let table = awaited.table();
+    assert_eq!((table.away.len(), table.n_bytes), (0, 0));
 }
 
 #[tokio::test(start_paused = true)]

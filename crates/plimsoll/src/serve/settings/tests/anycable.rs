@@ -9,7 +9,8 @@ fn what_is_not_supported_is_named_with_what_happens_instead() {
     check_file(
         "presets = ['broker']\n[nats]\nservers = 'nats://a'\n[embedded_nats]\nenabled = false",
         &expect![[r#"
-            warning: anycable.toml:3:1: nats.servers is not supported: there is no NATS; broadcast over http, redis or redisx (--broadcast_adapter)."#]],
+            warning: anycable.toml:3:1: nats.servers is not supported: there is no NATS; broadcast over http, redis or redisx (--broadcast_adapter).
+            presets = ["broker"]  # anycable.toml:1"#]],
     );
     check_file(
         "[[nats.servers]]\na = 1",
@@ -21,7 +22,7 @@ fn what_is_not_supported_is_named_with_what_happens_instead() {
     check_environment(
         &[("ANYCABLE_PUBSUB", "redis"), ("ANYCABLE_EMBED_NATS", "false")],
         &expect![
-            "warning: ANYCABLE_BROKER is not supported: no history is kept: clients connect and subscribe again, and messages that were published in the meantime are not sent again."
+            "warning: ANYCABLE_PUBSUB is not supported: servers do not pass messages to each other; with --broadcast_adapter redis every server gets every message."
         ],
     );
     check_arguments(
@@ -35,7 +36,7 @@ fn what_is_not_supported_is_named_with_what_happens_instead() {
         &expect![[r#"
             warning: --embed-nats is not supported: there is no embedded NATS server; connect nodes with Redis publish/subscribe (--broadcast_adapter redis).
             warning: --nats-servers is not supported: there is no NATS; broadcast over http, redis or redisx (--broadcast_adapter).
-            warning: --broker is not supported: no history is kept: clients connect and subscribe again, and messages that were published in the meantime are not sent again.
+            warning: --presence_ttl is not supported: presence is not supported; clients that ask for it get an error at once.
             port = 1  # command line"#]],
     );
 }
