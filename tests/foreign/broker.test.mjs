@@ -6,8 +6,10 @@ import { createCable } from "@anycable/core";
 import WebSocket from "ws";
 import { CableClient } from "./support/cable.mjs";
 import { within } from "./support/deadline.mjs";
+import { GrpcApp } from "./support/grpc-app.mjs";
 import { Inbox } from "./support/inbox.mjs";
 import { Server } from "./support/plimsoll.mjs";
+import { CHAT } from "./support/rpc-app.mjs";
 
 const EXTENDED = "actioncable-v1-ext-json";
 
@@ -255,5 +257,33 @@ test("@anycable/core resumes its session and gets what it missed, or learns that
     const found = [];
     while (found.length < expected.length) found.push(await events.next());
     assert.deepEqual(found, expected);
+  }
+});
+
+test("the application is not asked about a session that goes on, and does not hear of its end before the grace", async (t) => {
+  const app = await GrpcApp.start();
+  t.after(() => app.kill());
+  const flags = ["--rpc_host", app.host, "--broker", "memory", "--broadcast_key", "secret"];
+  for (const grace of [0, 3600]) {
+    const server = await Server.start(...flags, "--disconnect_grace", `${grace}`);
+    const { client, welcome } = await extended(t, server);
+    client.send({ command: "subscribe", identifier: CHAT });
+    await until(client, "confirm_subscription");
+    const { sid } = await app.calls.Connect.next();
+    assert.equal((await app.calls.Command.next()).command, "subscribe");
+    client.socket.terminate();
+    if (grace === 0) assert.equal((await app.calls.Disconnect.next()).sid, sid);
+    const { client: again, welcome: restored } = await extended(t, server, { path: `/cable?sid=${welcome.sid}` });
+    assert.deepEqual(restored.restored_ids, [CHAT]);
+    await publish(server, "room", "hello");
+    assert.equal((await next(again)).message, "hello");
+    again.perform(CHAT, { action: "speak" });
+    const { command, connection_identifiers } = await app.calls.Command.next();
+    assert.deepEqual([command, connection_identifiers], ["message", '{"user":"kay"}']);
+    // The server stops: now the application hears of the end of the session, once.
+    await server.stop();
+    const { subscriptions } = await app.calls.Disconnect.next();
+    assert.deepEqual(subscriptions, [CHAT]);
+    for (const calls of Object.values(app.calls)) assert.equal(calls.size, 0);
   }
 });
