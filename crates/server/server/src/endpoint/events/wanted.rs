@@ -106,8 +106,8 @@ impl Wanted {
     }
 }
 
-/// The request for history of a query. An event id that is none of ours asks for everything: the client has missed an
-/// unknown number of messages, and is told unless all of them are kept.
+/// The request for history of a query. An event id of another form asks for everything: the client has missed an unknown
+/// number of messages, and is told unless all of them are kept.
 fn history(since: Option<i64>, last_event: Option<&str>) -> Option<HistoryRequest> {
     let position = last_event.map(|id| event_stream::position_of(id).ok_or(id));
     match position {
