@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { plimsollIn } from "./support/plimsoll.mjs";
@@ -110,6 +110,61 @@ describe("what is wrong", () => {
     ]) {
       const [found, , stderr] = await check(t, { "file.js": text }, "file.js");
       assert.deepEqual([found, words.test(stderr)], [code, true], `${name}: ${stderr}`);
+    }
+  });
+});
+
+describe("scripts", () => {
+  const SCRIPT = `import cable from "k6/x/cable";
+import { chek } from "k6";
+import { login } from "./user.js";
+export const options = {
+  vuss: 1,
+  scenarios: { chat: { executor: "constant-vus", duration: "1s", exec: "speek" } },
+};
+export function speak() { cable.conect("ws://x"); slep(1); }
+`;
+
+  test("all mistakes have a place, a suggestion and a next step", async (t) => {
+    const files = { "chat.js": SCRIPT.replace("chek", "check"), "user.js": "export const login = () => absent;\n" };
+    const [code, stdout, stderr] = await check(t, files, "chat.js");
+    assert.deepEqual([code, stdout], [107, ""]);
+    for (const line of [
+      "chat.js:8:33: cable.conect: k6/x/cable has no `conect`; did you mean `connect`?",
+      "chat.js:8:51: slep: is not defined; declare or import it",
+      "user.js:1:28: absent: is not defined; declare or import it",
+      "chat.js:6:66: scenario `chat` calls the function `speek`, which is not exported; did you mean `speak`?",
+      "warning: chat.js:5:3: unknown option `vuss`, which has no effect; did you mean `vus`?",
+      "warning: chat.js:8:17: speak: no scenario calls this function",
+    ]) {
+      assert.ok(stderr.includes(line), `${line}\n${stderr}`);
+    }
+  });
+
+  test("a wrong import does not hide other mistakes", async (t) => {
+    const [code, , stderr] = await check(t, { "chat.js": SCRIPT, "user.js": "export const login = 1;\n" }, "chat.js");
+    assert.equal(code, 107);
+    assert.match(stderr, /chat\.js:2:10: chek: k6 has no `chek`; did you mean `check`\?/);
+    assert.match(stderr, /chat\.js:8:33: cable\.conect/);
+  });
+
+  test("as JSON", async (t) => {
+    const files = { "chat.js": "export const options = {\n  vus: 'x',\n};\nexport default () => { absent(); };\n" };
+    const [code, stdout, stderr] = await check(t, files, "chat.js", "--format", "json");
+    assert.deepEqual([code, stderr], [107, "error: chat.js has 2 mistakes\n"]);
+    assert.deepEqual(
+      JSON.parse(stdout).mistakes.map(({ file, line, column, path }) => [file, line, column, path]),
+      [["chat.js", 4, 24, "absent"], ["chat.js", 2, 3, ""]],
+    );
+  });
+
+  test("working scripts have no mistakes", async () => {
+    for (const folder of ["k6-scripts", "scripts", "scripts/chat"]) {
+      const cwd = new URL(`${folder}/`, import.meta.url).pathname;
+      for (const name of readdirSync(cwd).filter((name) => /\.[jt]s$/.test(name))) {
+        const { stdout, stderr } = await plimsollIn({ cwd }, "check", name);
+        assert.ok(!/is not defined|has no `|of at least/.test(stdout + stderr), `${folder}/${name}: ${stderr}`);
+      }
     }
   });
 });

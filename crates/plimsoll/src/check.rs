@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     exit::{Failure, Status},
-    run::{self, ArtilleryFlags, Findings, Input},
+    run::{self, ArtilleryFlags, Findings, Input, Located},
     surroundings::Surroundings,
 };
 
@@ -19,11 +19,10 @@ Examples:
   plimsoll check broadcast.yml
   plimsoll check broadcast.yml --scale 1000   its expressions are worked out at this scale
   plimsoll check load.yml -t ws://localhost   with a target that is not in the file
-  plimsoll check chat.js                      a k6 script: its modules, options and functions
+  plimsoll check chat.js                      a k6 script: its names, options and functions
   plimsoll check broadcast.yml --format json  for programs
 
-All mistakes are reported at once, each with its line, column and keys. The exit code is that of the run.
-A script ends at its first mistake.";
+All mistakes are reported at once, each with its line, column and keys. The exit code is that of the run.";
 
 /// Check a wsdirector file, an Artillery file or a k6 script without running it.
 #[derive(Debug, Parser)]
@@ -102,8 +101,9 @@ impl Options {
             (Some(failure), []) => vec![json!({ "problem": failure.message() })],
             (_, mistakes) => mistakes
                 .iter()
-                .map(|mistake| {
+                .map(|Located { file, mistake }| {
                     json!({
+                        "file": file,
                         "line": mistake.place.line,
                         "column": mistake.place.column,
                         "path": mistake.path,

@@ -31,6 +31,7 @@ mod signals;
 mod surroundings;
 mod terminal;
 mod ui;
+mod unknown_flags;
 mod watching;
 
 use std::process::ExitCode;

@@ -3,6 +3,8 @@
 
 use std::{borrow::Cow, error::Error as _, num::ParseFloatError, num::ParseIntError};
 
+use crate::unknown_flags;
+
 use clap::{
     Arg, Command, Error, Parser,
     builder::ValueParser,
@@ -12,7 +14,12 @@ use clap::{
 /// Reads arguments, with [`explained`] mistakes. On wrong usage clap prints the mistake and ends the process with
 /// code 2.
 pub(crate) fn parse<P: Parser>(arguments: impl IntoIterator<Item: Into<std::ffi::OsString> + Clone>) -> P {
-    P::try_parse_from(arguments).unwrap_or_else(|error| explained(error, &P::command()).exit())
+    let arguments: Vec<_> = arguments.into_iter().map(Into::into).collect();
+    P::try_parse_from(&arguments).unwrap_or_else(|error| {
+        let program = P::command();
+        let error = unknown_flags::suggest(error, &program, &arguments);
+        explained(error, &program).exit()
+    })
 }
 
 /// The mistake with the expected number, if it is about a number of `program`, and without the user and password of a

@@ -26,7 +26,7 @@ use plimsoll_scenario::dialect::Dialect;
 
 pub(crate) use self::{
     artillery::QuickOptions,
-    check::{ArtilleryFlags, Findings, Input, check},
+    check::{ArtilleryFlags, Findings, Input, Located, check},
     dialect::{is_document, is_script},
     inspect::Options as InspectOptions,
     line::{Options as LineOptions, line_of_bench},

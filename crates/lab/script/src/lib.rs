@@ -16,6 +16,7 @@ mod heap;
 mod host;
 mod imported_names;
 mod inspect;
+mod interface;
 mod interlude;
 mod language;
 mod limits;
@@ -33,6 +34,7 @@ mod processor;
 mod program;
 mod recorders;
 mod rejections;
+mod review;
 mod script;
 mod secrets;
 mod setup_data;
@@ -45,10 +47,12 @@ mod websocket;
 
 pub use self::{
     error::ScriptError,
+    interface::{Interface, Members},
     modules::PageSelector,
     network::check_options,
     processor::{PROCESSOR_MODULES, Processor},
     program::{Options, Program},
+    review::{Finding, Review},
     script::{Script, Stages, Users},
     secrets::{Redaction, SecretSource, Secrets, SecretsError},
     source_module::SourceModule,

@@ -12,6 +12,7 @@ mod metrics;
 mod module;
 mod secrets;
 pub(crate) mod timers;
+mod types;
 mod websockets;
 mod ws;
 
@@ -20,6 +21,7 @@ use self::module::Module;
 pub use self::{
     html::PageSelector,
     module::{Api, K6},
+    types::declarations,
 };
 
 /// All modules.

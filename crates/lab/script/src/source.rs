@@ -12,9 +12,11 @@ mod location;
 mod remote;
 mod specifier;
 #[cfg(test)]
-mod test_folder;
+pub(crate) mod test_folder;
+pub mod usage;
 
 pub use self::{
+    ecmascript::usage as usage_of,
     error::{Problem, SourceError},
     file::{FileError, OpenError, open},
     graph::{Entry, LoadOptions, load, load_files},
@@ -87,4 +89,11 @@ pub struct ImportedName {
     pub location: Location,
     /// Whether it is a property of the whole module, as in `k6.check(…)`: then it may be missing.
     pub is_property: bool,
+}
+
+impl Source {
+    /// The place of a byte of the text.
+    pub fn place(&self, offset: usize) -> Location {
+        Location::at(&self.specifier.to_string(), &self.text, offset)
+    }
 }

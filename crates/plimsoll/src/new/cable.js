@@ -36,11 +36,11 @@ export default function () {
   }
 
   for (let n = 1; n <= 3; n++) {
-    const sentAt = Date.now();
+    const sentAt = performance.now();
     room.perform("speak", { message: `${user} says ${n}` });
     const heard = room.receive({ author_id: `${__VU}` });
     if (check(heard, { "heard its own message": (message) => message })) {
-      roundTrip.add(Date.now() - sentAt);
+      roundTrip.add(performance.now() - sentAt);
     }
     sleep(0.5 + Math.random());
   }

@@ -1,5 +1,7 @@
 //! Checks of the input files of `run`. The dialect decides how a file is read.
 
+mod of_script;
+
 use std::{io, path::Path};
 
 use plimsoll_scenario::{
@@ -7,7 +9,8 @@ use plimsoll_scenario::{
     document::{Mistake, Mistakes},
 };
 
-use super::{artillery, dialect, load_test, wsdirector};
+use self::of_script::ScriptCheck;
+use super::{artillery, dialect, wsdirector};
 use crate::{
     exit::{Failure, TestFailure},
     surroundings::{Surroundings, read_text},
@@ -39,7 +42,16 @@ pub(crate) struct Findings {
     /// The failure with which a run would end before its start.
     pub(crate) failure: Option<Failure>,
     /// The mistakes with known places.
-    pub(crate) mistakes: Vec<Mistake>,
+    pub(crate) mistakes: Vec<Located>,
+}
+
+/// A mistake with its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Located {
+    /// The file: the checked one, or a file that it imports.
+    pub(crate) file: String,
+    /// The mistake.
+    pub(crate) mistake: Mistake,
 }
 
 impl Findings {
@@ -56,8 +68,16 @@ impl Findings {
         }
     }
 
-    fn with(mut self, mistakes: Option<&Mistakes>) -> Self {
-        self.mistakes = mistakes.into_iter().flat_map(Mistakes::iter).cloned().collect();
+    fn with(mut self, file: &Path, mistakes: Option<&Mistakes>) -> Self {
+        let located = |mistake: &Mistake| Located {
+            file: file.display().to_string(),
+            mistake: mistake.clone(),
+        };
+        self.mistakes = mistakes
+            .into_iter()
+            .flat_map(Mistakes::iter)
+            .map(located)
+            .collect();
         self
     }
 }
@@ -93,14 +113,14 @@ fn check_file(input: &Input<'_>, surroundings: &Surroundings<'_>) -> Result<Find
         None => dialect::is_script(file),
     };
     if is_script {
-        return Ok(Findings::new("k6", load_test::check(file, surroundings)));
+        return Ok(of_script(file, surroundings));
     }
     Ok(match dialect::of_file(file, input.tool, surroundings)? {
         Dialect::Wsdirector => {
             let outcome = wsdirector::check(file, input.scale, surroundings)?;
             let failure = |mistakes: &Mistakes| TestFailure::InvalidOptions.because(mistakes);
             let warnings = outcome.as_ref().map(|()| Vec::new()).map_err(failure);
-            Findings::new("wsdirector", warnings).with(outcome.as_ref().err())
+            Findings::new("wsdirector", warnings).with(file, outcome.as_ref().err())
         }
         Dialect::Artillery => {
             let outcome = artillery::check(file, &input.artillery, surroundings);
@@ -108,7 +128,22 @@ fn check_file(input: &Input<'_>, surroundings: &Surroundings<'_>) -> Result<Find
                 Failure::Runtime(error) => error.downcast_ref::<Mistakes>().cloned(),
                 _ => None,
             });
-            Findings::new("artillery", outcome).with(cause.as_ref())
+            Findings::new("artillery", outcome).with(file, cause.as_ref())
         }
     })
+}
+
+fn of_script(file: &Path, surroundings: &Surroundings<'_>) -> Findings {
+    let mut check = ScriptCheck::new(file);
+    let failure = check.examine(surroundings).err();
+    let ScriptCheck {
+        warnings, mistakes, ..
+    } = check;
+    let located = |(file, mistake)| Located { file, mistake };
+    Findings {
+        tool: "k6",
+        warnings,
+        failure,
+        mistakes: mistakes.into_iter().map(located).collect(),
+    }
 }

@@ -20,7 +20,7 @@ pub(super) struct Layers {
     environment: Options,
     flags: Options,
     /// About keys without meaning.
-    warnings: Vec<String>,
+    warnings: Vec<Mistake>,
 }
 
 /// All layers merged.
@@ -30,7 +30,7 @@ pub(super) struct Consolidated {
     /// The plan that the options describe.
     pub(super) plan: Plan,
     /// Warnings for people.
-    pub(super) warnings: Vec<String>,
+    pub(super) warnings: Vec<Mistake>,
 }
 
 impl Layers {
@@ -59,9 +59,11 @@ impl Layers {
 
     /// Merges all layers with the script's `options`. Scripts without options have an empty object.
     pub(super) fn consolidate(&self, script: &str, of_script: &Value) -> Result<Consolidated, Mistake> {
-        let Read { options, unknown } = Options::from_json(of_script)
-            .map_err(|error| Mistake::of_file(script, &within_options(error)))?;
-        let keys = unknown.iter().map(|key| self::unknown(script, key));
+        let Read { options, unknown } =
+            Options::from_json(of_script).map_err(|error| of_script_option(script, error))?;
+        let keys = unknown
+            .iter()
+            .map(|key| self::unknown(script, key).of_option(key));
         let warnings = self.warnings.iter().cloned().chain(keys);
         let file = self.file.as_ref().map(|(_, options)| options.clone());
         let all = file
@@ -70,7 +72,8 @@ impl Layers {
             .under(self.environment.clone())
             .under(self.flags.clone());
         let ineffective = INEFFECTIVE.iter().filter(|(key, _)| all.get(key).is_some());
-        let ineffective = ineffective.map(|(key, why)| format!("the option `{key}` has no effect: {why}"));
+        let ineffective =
+            ineffective.map(|(key, why)| Mistake::new(format!("the option `{key}` has no effect"), *why));
         let warnings = warnings.chain(ineffective).collect();
         let plan = plimsoll_script::check_options(&all)
             .and_then(|()| Plan::from_options(&all))
@@ -97,7 +100,7 @@ impl Layers {
         }
         match &self.file {
             Some((path, options)) if has(options) && !has(of_script) => Mistake::of_file(path, &error),
-            _ => Mistake::of_file(script, &within_options(error)),
+            _ => of_script_option(script, error),
         }
     }
 }
@@ -107,6 +110,12 @@ const INEFFECTIVE: &[(&str, &str)] = &[(
     "metricSamplesBufferSize",
     "outputs do not have one buffer of this size; see the reference page about outputs",
 )];
+
+/// The mistake in an option of a script.
+fn of_script_option(script: &str, error: OptionsError) -> Mistake {
+    let option = error.path.clone();
+    Mistake::of_file(script, &within_options(error)).of_option(&option)
+}
 
 /// The error about an option of a script, which is a field of its export.
 fn within_options(error: OptionsError) -> OptionsError {
@@ -120,10 +129,13 @@ fn within_options(error: OptionsError) -> OptionsError {
     }
 }
 
-fn unknown(place: &str, key: &str) -> String {
+fn unknown(place: &str, key: &str) -> Mistake {
     let hint = nearest(key, Options::names()).map(|name| format!("; did you mean `{name}`?"));
     let hint = hint.unwrap_or_default();
-    format!("{place}: unknown option `{key}`, which has no effect{hint}")
+    Mistake::new(
+        place,
+        format!("unknown option `{key}`, which has no effect{hint}"),
+    )
 }
 
 #[cfg(test)]

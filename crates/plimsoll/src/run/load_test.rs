@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use super::{
     config_file::ConfigFile,
-    flags::OptionFlags,
     layers::{Consolidated, Layers},
     options::{Options, ReadingFlags},
     results::Results,
@@ -17,7 +16,6 @@ use super::{
 };
 use crate::{
     exit::{Failure, Status, TestFailure},
-    runtime::run_local,
     session::{self, Beginning, Crowd, EngineTest, Finished, Format, LogSettings, Session, Subject, Users},
     surroundings::Surroundings,
     terminal,
@@ -108,15 +106,6 @@ async fn read(
     let consolidated = layers.consolidate(&name, &of_script).map_err(invalid)?;
     script::check_functions(&script, &name, &consolidated.plan).map_err(invalid)?;
     Ok((script, consolidated))
-}
-
-/// Reads a script and its options, and runs nothing; returns the warnings of a run.
-pub(super) fn check(path: &Path, surroundings: &Surroundings<'_>) -> Result<Vec<String>, Failure> {
-    let file = ConfigFile::find(None, surroundings).map_err(invalid)?;
-    let layers = Layers::read(file, surroundings, &OptionFlags::default()).map_err(invalid)?;
-    let (redaction, reading) = (Redaction::default(), ReadingFlags::default());
-    let (_, consolidated) = run_local(read(path, &reading, &layers, surroundings, &redaction))?;
-    Ok(consolidated.warnings)
 }
 
 fn invalid(reason: impl fmt::Display) -> Failure {

@@ -2,10 +2,13 @@
 
 use std::{ffi::OsString, io, path::Path};
 
-use plimsoll_load::plan::{Options, Plan};
+use plimsoll_load::{
+    nearest::nearest,
+    plan::{Options, Plan},
+};
 use plimsoll_script::{
-    Options as Effective, Program, Redaction, Script, modules,
-    source::{self, Builtins, Entry, LoadOptions},
+    Options as Effective, Program, Redaction, Script, ScriptError, modules,
+    source::{self, Builtins, Entry, LoadOptions, SourceError, Sources},
 };
 use serde_json::{Value, json};
 
@@ -24,12 +27,24 @@ pub(super) async fn read(
     surroundings: &Surroundings<'_>,
     redaction: &Redaction,
 ) -> Result<Script, Failure> {
-    let secrets = secret_source::read(&flags.secret_source, surroundings, redaction);
-    let secrets = secrets.map_err(|error| TestFailure::InvalidOptions.because(error))?;
+    let sources = sources(path, flags, surroundings).await.map_err(unreadable)?;
+    for notice in &sources.notices {
+        tracing::info!("{notice}");
+    }
+    evaluate(sources, flags, with_system, surroundings, redaction)?
+        .map_err(|error| failed(path, &error, redaction))
+}
+
+/// Reads the text of a script and of all that it imports. `-` is standard input.
+pub(super) async fn sources(
+    path: &Path,
+    flags: &ReadingFlags,
+    surroundings: &Surroundings<'_>,
+) -> Result<Sources, SourceError> {
     let entry = match path.to_str() {
         Some("-") => Entry::Text {
             path: path.to_owned(),
-            text: io::read_to_string(io::stdin())?,
+            text: io::read_to_string(io::stdin()).map_err(|error| SourceError::unreadable(path, error))?,
         },
         _ => Entry::File(path.to_owned()),
     };
@@ -42,24 +57,40 @@ pub(super) async fn read(
         cache: source::cache_folder(|name| surroundings.variable(name).map(OsString::from)),
         is_offline: flags.offline,
     };
-    let sources = source::load(entry, &options).await;
-    let sources = sources.map_err(|error| match error.excerpt {
+    source::load(entry, &options).await
+}
+
+/// The failure of a run whose script, or a module of it, cannot be read.
+pub(super) fn unreadable(error: SourceError) -> Failure {
+    match error.excerpt {
         None => TestFailure::NoFile.because(error),
         Some(_) => TestFailure::ScriptFailed.because(error),
-    })?;
-    for notice in &sources.notices {
-        tracing::info!("{notice}");
     }
+}
+
+/// The failure of a run whose script threw.
+pub(super) fn failed(path: &Path, error: &ScriptError, redaction: &Redaction) -> Failure {
+    let text = match error.excerpt {
+        Some(_) => error.to_string(),
+        None => format!("{}: {error}", path.display()),
+    };
+    TestFailure::ScriptFailed.because(redaction.redact(&text))
+}
+
+/// Evaluates a script once. The inner error is the script's own.
+pub(super) fn evaluate(
+    sources: Sources,
+    flags: &ReadingFlags,
+    with_system: bool,
+    surroundings: &Surroundings<'_>,
+    redaction: &Redaction,
+) -> Result<Result<Script, ScriptError>, Failure> {
+    let secrets = secret_source::read(&flags.secret_source, surroundings, redaction);
+    let secrets = secrets.map_err(|error| TestFailure::InvalidOptions.because(error))?;
     let with_system = flags.include_system_env_vars.unwrap_or(with_system);
     let env = environment::compose(&flags.env, with_system, surroundings);
     let program = Program::from_sources(sources, env, std::env::current_dir()?).with_secrets(secrets);
-    Script::read(program).map_err(|error| {
-        let text = match error.excerpt {
-            Some(_) => error.to_string(),
-            None => format!("{}: {error}", path.display()),
-        };
-        TestFailure::ScriptFailed.because(redaction.redact(&text))
-    })
+    Ok(Script::read(program))
 }
 
 /// The script's exported `options`.
@@ -70,29 +101,35 @@ pub(super) fn options(script: &Script) -> serde_json::Result<Value> {
 
 /// Whether the script has every function that a scenario calls.
 pub(super) fn check_functions(script: &Script, name: &str, plan: &Plan) -> Result<(), Mistake> {
-    let functions = script.functions();
-    match plan
-        .scenarios
-        .iter()
-        .find(|scenario| !functions.contains(&scenario.exec))
-    {
+    match missing_functions(script, name, plan).into_iter().next() {
         None => Ok(()),
-        Some(scenario) => {
-            let exported: Vec<_> = functions.iter().map(String::as_str).collect();
-            let problem = format!(
-                "scenario `{}` calls the function `{}`, which is not exported; there are: {}. Write `export {} … {{ }}`, or \
-                 name another function in `exec`",
-                scenario.name,
-                scenario.exec,
-                exported.join(", "),
-                match scenario.exec.as_str() {
-                    "default" => "default function ()".to_owned(),
-                    name => format!("function {name}()"),
-                }
-            );
-            Err(Mistake::new(name, problem))
-        }
+        Some(mistake) => Err(mistake),
     }
+}
+
+/// The scenarios whose function is not exported.
+pub(super) fn missing_functions(script: &Script, name: &str, plan: &Plan) -> Vec<Mistake> {
+    let functions = script.functions();
+    let exported: Vec<_> = functions.iter().map(String::as_str).collect();
+    let exported = exported.join(", ");
+    let scenarios = plan.scenarios.iter();
+    let wrong = scenarios.filter(|scenario| !functions.contains(&scenario.exec));
+    wrong
+        .map(|scenario| {
+            let (scenario, exec) = (&scenario.name, scenario.exec.as_str());
+            let hint = nearest(exec, functions).map(|name| format!("; did you mean `{name}`?"));
+            let hint = hint.unwrap_or_default();
+            let declared = match exec {
+                "default" => "default function ()".to_owned(),
+                name => format!("function {name}()"),
+            };
+            let problem = format!(
+                "scenario `{scenario}` calls the function `{exec}`, which is not exported{hint}; there are: {exported}. \
+                 Write `export {declared} {{ }}`, or name another function in `exec`"
+            );
+            Mistake::new(name, problem).of_option(&format!("scenarios.{scenario}.exec"))
+        })
+        .collect()
 }
 
 /// All options as scripts and protocols see them.

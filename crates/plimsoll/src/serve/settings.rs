@@ -35,7 +35,7 @@ use self::{
     merge::Merger,
     typed::is_typed,
 };
-use crate::{numbers::explained, surroundings::Surroundings};
+use crate::{numbers::explained, surroundings::Surroundings, unknown_flags};
 
 /// The command line with all layers below it.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ pub(crate) fn read(
     let typed = front.iter().chain(&sorted.arguments);
     let typed = relaxed(program.clone(), |_| true)
         .try_get_matches_from(typed)
-        .map_err(|error| explained(error, program))?;
+        .map_err(|error| explained(unknown_flags::suggest(error, program, &front), program))?;
     let typed = typed.subcommand_matches("serve").unwrap_or(&typed);
 
     let environment = environment::read(&catalog, &surroundings.environment);
@@ -103,7 +103,7 @@ pub(crate) fn read(
     let all = front.iter().cloned().chain(below_as_arguments);
     let matches = relaxed(program.clone(), |flag| below.contains_key(flag))
         .try_get_matches_from(all.chain(sorted.arguments))
-        .map_err(|error| explained(error, program))?;
+        .map_err(|error| explained(unknown_flags::suggest(error, program, &front), program))?;
     let of_serve = matches.subcommand_matches("serve");
     if let Some(matches) = of_serve {
         warnings.extend(effect::warn_of_no_effect(serve, matches, &below));

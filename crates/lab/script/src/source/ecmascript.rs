@@ -4,16 +4,17 @@
 //! comments, strings and templates is never taken for an import.
 
 mod imports;
+mod names;
 mod parser;
 mod request;
 mod top_level_await;
 mod typescript;
 
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use self::parser::{Language, Parsed};
 pub(super) use self::request::Request;
-use super::{Location, Problem, SourceError, SourceKind, Specifier};
+use super::{Location, Problem, Source, SourceError, SourceKind, Specifier, usage::Usage};
 
 /// A source whose syntax is in order.
 #[derive(Debug)]
@@ -30,6 +31,18 @@ pub(super) fn read(name: &Specifier, source: &Arc<str>) -> Result<Module, Source
         javascript(name, source).and_then(|text| module(name, source, text))
     })
     .unwrap_or_else(|error| Err(SourceError::without_place(Problem::Parser(error))))
+}
+
+/// The names that a module uses. Reads its text once more, because no run needs them.
+///
+/// # Errors
+/// When no thread can be started for the parser.
+pub fn usage(source: &Source) -> io::Result<Usage> {
+    parser::with_stack(source.text.len(), || {
+        parser::with_tree(&source.text, Language::JavaScript, source.kind, |tree| {
+            names::find(tree.program(), source.kind)
+        })
+    })
 }
 
 fn javascript(name: &Specifier, source: &Arc<str>) -> Result<Arc<str>, SourceError> {

@@ -1,5 +1,7 @@
 //! Why a script cannot be run, with the place in its source.
 
+use std::{io, path::Path};
+
 use super::{Excerpt, FileError, Location, RemoteError, Specifier, Unresolved};
 
 /// A problem and where it is. Shown on several lines, with the line of the source when there is one.
@@ -55,7 +57,7 @@ pub enum Problem {
     Fetched,
     /// No thread for the parser.
     #[error("cannot parse the module: {0}")]
-    Parser(std::io::Error),
+    Parser(io::Error),
 }
 
 impl SourceError {
@@ -65,6 +67,14 @@ impl SourceError {
             problem: problem.into(),
             excerpt: None,
         }
+    }
+
+    /// The entry cannot be read.
+    pub fn unreadable(path: &Path, cause: io::Error) -> Self {
+        Self::without_place(FileError::Unreadable {
+            path: path.to_owned(),
+            cause,
+        })
     }
 
     /// A problem at a byte of a module.

@@ -203,7 +203,9 @@ fn mistakes_name_the_layer_the_key_and_what_was_expected() {
 }
 
 fn check_warnings(given: Given<'_>, expected: &Expect) {
-    expected.assert_eq(&given.consolidate().unwrap().warnings.join("\n"));
+    let warnings = given.consolidate().unwrap().warnings;
+    let lines: Vec<_> = warnings.iter().map(ToString::to_string).collect();
+    expected.assert_eq(&lines.join("\n"));
 }
 
 #[test]

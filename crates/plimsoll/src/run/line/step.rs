@@ -94,6 +94,7 @@ impl Taker<'_> {
     ) {
         let mut recording = recording.borrow_mut();
         recording.observe(progress);
+        self.talk.warn_of_futility(present, progress);
         let so_far = recording.so_far(progress);
         self.talk
             .present(present, progress, timing, so_far.as_ref(), self.objectives);

@@ -1,6 +1,7 @@
 //! The output of a search: a row per step, below the rows the current step, and at the end the line.
 
 use std::{
+    cell::Cell,
     io::{self, Write},
     sync::Arc,
     time::Duration,
@@ -11,7 +12,11 @@ use plimsoll_line::{
     report::{Report, Unit, header, row},
     step::Step,
 };
-use plimsoll_load::{metrics::MetricSet, run::Progress};
+use plimsoll_load::{
+    attempts::{Attempts, Kind},
+    metrics::MetricSet,
+    run::Progress,
+};
 use plimsoll_report::Style;
 
 use super::{
@@ -26,6 +31,8 @@ pub(super) struct Talk {
     screen: Arc<Screen<io::Stderr>>,
     /// Whether the present step is drawn.
     is_drawn: bool,
+    /// Whether the cause of a step without any success has been printed.
+    is_futility_told: Cell<bool>,
     format: Format,
     style: Style,
 }
@@ -43,6 +50,7 @@ impl Talk {
         Self {
             screen: Arc::clone(basis.screen()),
             is_drawn: basis.is_drawable() && !is_quiet,
+            is_futility_told: Cell::new(false),
             format,
             style: match format {
                 Format::Text => basis.style(&io::stdout()),
@@ -97,6 +105,18 @@ impl Talk {
         self.present_text(present, &format!("{elapsed} s{of}, {vus} VUs; {state}"));
     }
 
+    /// Prints the cause, once in a search, if a step has had only failures so far: its row comes only at its end.
+    pub(super) fn warn_of_futility(&self, present: Present, progress: &Progress<'_>) {
+        if self.is_futility_told.get() {
+            return;
+        }
+        let failures = progress.failures.reasons();
+        if let Some(text) = futility(present.load, progress.elapsed, progress.attempts, failures) {
+            self.is_futility_told.set(true);
+            self.screen.print(&format!("{text}\n"));
+        }
+    }
+
     /// The current step in words.
     pub(super) fn present_text(&self, present: Present, state: &str) {
         if !self.is_drawn {
@@ -144,6 +164,31 @@ impl Talk {
     }
 }
 
+/// The time and the number of iterations after which failures alone are no accident of the start.
+const FUTILE_AFTER: Duration = Duration::from_secs(2);
+const MIN_FUTILE: u64 = 5;
+
+/// The cause of a step in which every iteration has failed so far.
+fn futility<'a>(
+    load: u64,
+    elapsed: Duration,
+    attempts: [Attempts; 3],
+    reasons: impl Iterator<Item = (&'a str, u64)>,
+) -> Option<String> {
+    let iterations = attempts
+        .iter()
+        .find(|attempts| attempts.kind == Kind::Iterations)?;
+    let n = iterations.n;
+    if elapsed < FUTILE_AFTER || n < MIN_FUTILE || iterations.n_failed < n {
+        return None;
+    }
+    let (reason, _) = reasons.max_by_key(|(_, n)| *n)?;
+    Some(format!(
+        "load {load}: all {n} iterations have failed so far, most often: {reason}\nend the search with Ctrl+C; try \
+         the test first: plimsoll run"
+    ))
+}
+
 /// The current values of the objectives.
 fn values(metrics: &MetricSet, elapsed: Duration, objectives: &[Objective]) -> String {
     let samples = Samples {
@@ -156,4 +201,35 @@ fn values(metrics: &MetricSet, elapsed: Duration, objectives: &[Objective]) -> S
         Some(format!("{} {}", objective.title(), objective.shown(value)))
     });
     values.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(seconds: u64, n: u64, n_failed: u64, expected: bool) {
+        let attempts = |kind, n, n_failed| Attempts { kind, n, n_failed };
+        let attempts = [
+            attempts(Kind::Iterations, n, n_failed),
+            attempts(Kind::Requests, 9, 0),
+            attempts(Kind::Connections, 9, 0),
+        ];
+        let reasons = [("rare", 1), ("often", 8)].into_iter();
+        let text = futility(10, Duration::from_secs(seconds), attempts, reasons);
+        let is_told = text.is_some_and(|text| {
+            text.starts_with(&format!(
+                "load 10: all {n} iterations have failed so far, most often: often\n"
+            ))
+        });
+        assert_eq!(is_told, expected, "{n_failed} of {n} after {seconds} s");
+    }
+
+    #[test]
+    fn the_cause_is_told_when_every_iteration_has_failed() {
+        check(2, 9, 9, true);
+        check(1, 9, 9, false);
+        check(2, 4, 4, false);
+        check(9, 9, 8, false);
+        check(9, 0, 0, false);
+    }
 }

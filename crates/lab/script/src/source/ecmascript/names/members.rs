@@ -1,0 +1,118 @@
+//! Names of other modules: imported ones, and properties of modules imported as a whole.
+
+use std::collections::BTreeMap;
+
+use oxc_ast::{
+    AstKind,
+    ast::{CallExpression, Expression, ImportDeclaration, ImportDeclarationSpecifier},
+};
+use oxc_semantic::{NodeId, Semantic, SymbolId};
+use oxc_span::{GetSpan, Span};
+
+use super::guards::is_guarded;
+use crate::source::usage::{Call, Member, Usage, Whole};
+
+/// Adds the members of all imports and their calls.
+pub(super) fn find(semantic: &Semantic<'_>, usage: &mut Usage) {
+    for node in semantic.nodes().iter() {
+        if let AstKind::ImportDeclaration(import) = node.kind() {
+            of_import(semantic, import, usage);
+        }
+    }
+}
+
+fn of_import(semantic: &Semantic<'_>, import: &ImportDeclaration<'_>, usage: &mut Usage) {
+    let module = import.source.value.as_str();
+    for specifier in import.specifiers.iter().flatten() {
+        let symbol = specifier.local().symbol_id();
+        match specifier {
+            ImportDeclarationSpecifier::ImportSpecifier(named) if named.imported.name() != "default" => {
+                let name = named.imported.name().to_string();
+                for reference in semantic.symbol_references(symbol) {
+                    usage
+                        .calls
+                        .extend(call(semantic, module, &name, reference.node_id()));
+                }
+                usage.members.push(Member {
+                    module: module.to_owned(),
+                    whole: Whole::Named,
+                    written: name.clone(),
+                    name,
+                    offset: named.imported.span().start as usize,
+                    is_certain: true,
+                });
+            }
+            ImportDeclarationSpecifier::ImportNamespaceSpecifier(_) => {
+                of_whole(semantic, module, symbol, Whole::Namespace, usage);
+            }
+            _ => of_whole(semantic, module, symbol, Whole::Default, usage),
+        }
+    }
+}
+
+/// The properties that the module uses of another module.
+fn of_whole(semantic: &Semantic<'_>, module: &str, symbol: SymbolId, whole: Whole, usage: &mut Usage) {
+    let nodes = semantic.nodes();
+    let mut members: BTreeMap<String, Member> = BTreeMap::new();
+    for reference in semantic.symbol_references(symbol) {
+        let id = reference.node_id();
+        let AstKind::StaticMemberExpression(member) = nodes.parent_kind(id) else {
+            continue;
+        };
+        let name = member.property.name.as_str();
+        let member_id = nodes.parent_id(id);
+        usage.calls.extend(call(semantic, module, name, member_id));
+        let offset = member.property.span.start as usize;
+        let known = members.entry(name.to_owned()).or_insert_with(|| Member {
+            module: module.to_owned(),
+            whole,
+            name: name.to_owned(),
+            offset,
+            written: format!("{}.{name}", semantic.scoping().symbol_name(symbol)),
+            is_certain: true,
+        });
+        known.is_certain &= fails_without(semantic, member_id, member.span());
+        known.offset = known.offset.min(offset);
+    }
+    usage.members.extend(members.into_values());
+}
+
+/// Whether the use of a property at this node throws if the property is undefined, and nothing handles the exception.
+fn fails_without(semantic: &Semantic<'_>, id: NodeId, span: Span) -> bool {
+    let is_used = match semantic.nodes().parent_kind(id) {
+        AstKind::CallExpression(call) => !call.optional && call.callee.span() == span,
+        AstKind::NewExpression(new) => new.callee.span() == span,
+        AstKind::StaticMemberExpression(of) => !of.optional,
+        AstKind::ComputedMemberExpression(of) => !of.optional && of.object.span() == span,
+        _ => false,
+    };
+    is_used && !is_guarded(semantic, id)
+}
+
+/// The call whose function is this node.
+fn call(semantic: &Semantic<'_>, module: &str, name: &str, function: NodeId) -> Option<Call> {
+    let nodes = semantic.nodes();
+    let AstKind::CallExpression(call) = nodes.parent_kind(function) else {
+        return None;
+    };
+    let is_it = call.callee.span() == nodes.kind(function).span();
+    (is_it && !spreads(call) && !is_guarded(semantic, function)).then(|| Call {
+        module: module.to_owned(),
+        name: name.to_owned(),
+        n_arguments: call.arguments.len(),
+        offset: start(&call.callee),
+    })
+}
+
+fn spreads(call: &CallExpression<'_>) -> bool {
+    call.arguments.iter().any(|argument| argument.is_spread())
+}
+
+/// The place of the name that is called: `get` in `http.get()`.
+fn start(callee: &Expression<'_>) -> usize {
+    let span = match callee {
+        Expression::StaticMemberExpression(member) => member.property.span,
+        other => other.span(),
+    };
+    span.start as usize
+}
