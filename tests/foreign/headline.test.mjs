@@ -43,7 +43,15 @@ async function run(t, words, files = {}) {
     .map(({ metric, data }) => ({ metric, at: Date.parse(data.time), value: data.value, tags: data.tags }));
   const [, , line] = read("run.md").split("\n");
   const sentence = line.replaceAll("&lt;", "<");
-  return { code, stderr, samples, summary: JSON.parse(read("run.json")), sentence };
+  const summary = JSON.parse(read("run.json"));
+  assertTold(stderr, summary, sentence, code);
+  return { code, stderr, samples, summary, sentence };
+}
+
+/** Terminal, summary and exit code agree: the last lines of standard error have the verdict and the sentence. */
+function assertTold(stderr, { conclusion }, sentence, code) {
+  assert.equal(conclusion.exit_code, code);
+  assert.ok(stderr.replaceAll(/\s+/g, " ").includes(`${conclusion.verdict}: ${sentence}`), `${sentence} in ${stderr}`);
 }
 
 /** k6's percentile. */
@@ -86,7 +94,7 @@ test("a load that was held is named with its own figures", async (t) => {
     { duration: "4s", target: 8 },
     { duration: "2s", target: 1 },
   ];
-  const found = await run(t, ["run", "--quiet", "steps.js"], {
+  const found = await run(t, ["run", "steps.js"], {
     "steps.js": script({ startVUs: 2, stages, gracefulRampDown: "0s" }),
   });
   assert.equal(found.code, 0, found.stderr);
@@ -102,7 +110,7 @@ test("a load that was held is named with its own figures", async (t) => {
 });
 
 test("a load that was only reached is not said to be held, and its band has its own figures", async (t) => {
-  const found = await run(t, ["run", "--quiet", "ramp.js"], {
+  const found = await run(t, ["run", "ramp.js"], {
     "ramp.js": script({ startVUs: 1, stages: [{ duration: "6s", target: 24 }], gracefulRampDown: "0s" }),
   });
   assert.equal(found.code, 0, found.stderr);
@@ -124,7 +132,7 @@ test("the step of a bench with the most clients has its own figures, exactly", a
   const server = await Server.start("--app", "benchmark");
   t.after(() => server.stop());
   const words = ["bench", "echo", server.ws("/cable"), "--server-type", "actioncable"];
-  const steps = ["--step-size", "5", "--total-steps", "3", "--sample-size", "200", "--quiet"];
+  const steps = ["--step-size", "5", "--total-steps", "3", "--sample-size", "200"];
   const found = await run(t, [...words, ...steps]);
   assert.equal(found.code, 0, found.stderr);
   const said = new RegExp(`^${BEGIN}[Hh]eld 15 users for`).exec(found.sentence);
@@ -139,20 +147,29 @@ test("the step of a bench with the most clients has its own figures, exactly", a
 });
 
 test("a failed threshold, a run of one second and one without requests claim no more than they have", async (t) => {
-  const failing = await run(t, ["run", "--quiet", "failing.js"], {
+  const failing = await run(t, ["run", "failing.js"], {
     "failing.js": script({ vus: 4, duration: "3s", thresholds: { rtt: ["p(95)<5"], http_req_duration: ["p(95)<5"] } }),
   });
   assert.equal(failing.code, 99, failing.stderr);
-  assert.match(failing.sentence, /^Failed the threshold rtt p\(95\)<5 \(40\.\d ms in the whole run\); held 4 users for 3(\.1)? s: p95/);
+  assert.match(failing.sentence, /^Failed the threshold rtt p\(95\)<5 \(40\.\d ms in the whole run\); (?:the load generator was the bottleneck; )?held 4 users for 3(\.1)? s: p95/);
   const [, unsampled] = failing.summary.thresholds.toSorted((a, b) => b.metric.localeCompare(a.metric));
   assert.deepEqual([unsampled.metric, unsampled.value, unsampled.passed], ["http_req_duration", null, true]);
 
-  const short = await run(t, ["run", "--quiet", "short.js"], { "short.js": script({ vus: 4, duration: "1s" }) });
+  const short = await run(t, ["run", "short.js"], { "short.js": script({ vus: 4, duration: "1s" }) });
   assert.match(short.sentence, new RegExp(`^${BEGIN}[Hh]eld 4 users for [\\d.]+ s: p95 of rtt`));
   assertTraced(short.sentence, short, short.summary.by_load.plateaus[0]);
 
-  const idle = await run(t, ["run", "--quiet", "idle.js"], {
+  const idle = await run(t, ["run", "idle.js"], {
     "idle.js": 'import { sleep } from "k6"; export const options = { scenarios: { all: { executor: "constant-vus", vus: 2, duration: "2s", gracefulStop: "0s" } } }; export default () => sleep(60);',
   });
   assert.match(idle.sentence, new RegExp(`^${BEGIN}[Hh]eld 2 users for [\\d.]+ s: no iteration was completed$`));
+});
+
+test("the demo holds loads, loses nothing, and knows the memory per user or says why not", async (t) => {
+  const found = await run(t, ["demo", "--users", "40", "--time", "20"]);
+  assert.equal(found.code, 0, found.stderr);
+  assert.match(found.sentence, new RegExp(`^${BEGIN}[Hh]eld 40 users for [\\d.]+ s: p95 of rtt .*; in the whole run 0 lost of`));
+  const { plateaus, curve_is_held } = found.summary.by_load;
+  assert.deepEqual([plateaus.map(({ least }) => Math.round(least)), curve_is_held], [[10, 20, 30, 40], true]);
+  assertTraced(found.sentence, found, plateaus.at(-1));
 });

@@ -39,6 +39,22 @@ use server_process::ServerProcess;
 /// The share of checks that must pass: `rate>0.9`, the threshold of the usual k6 script for a chat.
 const LEAST_CHECKS_SHARE: f64 = 0.9;
 
+/// Loads that are held. Reason: memory per user has an interval from three loads on, and the fourth makes it narrow.
+const N_STEPS: u32 = 4;
+
+/// The length of each ramp in units of time. Whole units, because a load is recognised as held by whole seconds, and a
+/// unit of the default length is one second.
+const RAMP_UNITS: u32 = 1;
+
+/// How long each step but the last is held, in units of time.
+const HELD_UNITS: u32 = 3;
+
+/// How long the last step is held, in units of time.
+const LAST_HELD_UNITS: u32 = 6;
+
+/// The units of the whole demo.
+const N_UNITS: u32 = N_STEPS * RAMP_UNITS + (N_STEPS - 1) * HELD_UNITS + LAST_HELD_UNITS + RAMP_UNITS;
+
 const EXAMPLES: &str = "\
 Examples:
   plimsoll demo                          200 users for 20 seconds
@@ -57,10 +73,10 @@ Examples:
     mut_arg("margin", |arg| arg.hide(true))
 )]
 pub(crate) struct Options {
-    /// Number of users at the peak.
+    /// Number of users of the highest step.
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     users: u32,
-    /// Total length in seconds: ramps to 25 % of the users in the first third, to 100 % over the next half, then down to 0.
+    /// Total length in seconds: holds a quarter, half, three quarters and all of the users, the last for twice as long.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     time: u32,
     /// Leave the server running when the demo ends.
@@ -101,20 +117,26 @@ impl Options {
         }
     }
 
-    /// The plan: a third of the time up to a quarter of the users, more than half of the time up to all users, and
-    /// then down to none.
+    /// The plan: four equal steps, each a short ramp to a load that is then held, and a short ramp down. The highest load
+    /// is held the longest. Reason: the headline is about it.
     fn plan(&self) -> Result<Plan, Failure> {
-        let time = f64::from(self.time);
-        let stage = |share: f64, target| Stage {
-            duration: Duration::from_secs_f64(time * share),
+        let unit = f64::from(self.time) / f64::from(N_UNITS);
+        let stage = |units: u32, target| Stage {
+            duration: Duration::from_secs_f64(unit * f64::from(units)),
             target,
         };
-        let stages = vec![
-            stage(1.0 / 3.0, self.users / 4),
-            stage(7.0 / 12.0, self.users),
-            stage(1.0 / 12.0, 0),
-        ];
-        let ramp = RampingVus::new((self.users / 10).max(1), stages)?;
+        let steps = (1..=N_STEPS).flat_map(|step| {
+            // 64 bits, and never more than all users.
+            let target = (u64::from(self.users) * u64::from(step)).div_ceil(u64::from(N_STEPS)) as u32;
+            let held = if step == N_STEPS {
+                LAST_HELD_UNITS
+            } else {
+                HELD_UNITS
+            };
+            [stage(RAMP_UNITS, target), stage(held, target)]
+        });
+        let stages = steps.chain([stage(RAMP_UNITS, 0)]).collect();
+        let ramp = RampingVus::new(0, stages)?;
         Ok(Plan::single(Executor::RampingVus(ramp)))
     }
 }
@@ -178,7 +200,7 @@ impl<'a> ChatTest<'a> {
         let Options { users, time, .. } = self.options;
         format!(
             "A chat server is up: {} (process {}).\nJoin the chat in a browser: {}\nUp to {users} users connect, \
-             subscribe, speak, wait for their own message and leave, for {time} s.\n\n",
+             subscribe, speak, wait for their own message and leave, in {N_STEPS} steps, for {time} s.\n\n",
             url(&self.server),
             self.server.pid(),
             self.page
@@ -275,6 +297,36 @@ impl EngineTest for ChatTest<'_> {
             Ok(Status::Success)
         } else {
             Ok(Status::BadResult)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_demo_holds_rising_loads_up_to_all_users_and_ends_on_time() {
+        for (users, loads) in [
+            (200, [50, 100, 150, 200]),
+            (3, [1, 2, 3, 3]),
+            (1, [1; 4]),
+            (100_000, [25_000, 50_000, 75_000, 100_000]),
+        ] {
+            let (mut held, mut loads) = (Vec::new(), Vec::from(loads));
+            let words = ["demo", "--users", &users.to_string(), "--time", "20"];
+            let options = Options::try_parse_from(words).unwrap();
+            let plan = options.plan().unwrap();
+            let Executor::RampingVus(ramp) = &plan.scenarios[0].executor else {
+                panic!("{plan:?}");
+            };
+            for at in [1.5, 3.9, 5.5, 7.9, 9.5, 11.9, 13.5, 18.9].map(Duration::from_secs_f64) {
+                held.push(ramp.n_planned(at));
+            }
+            held.dedup();
+            loads.dedup();
+            assert_eq!(held, loads);
+            assert_eq!(ramp.duration(), Duration::from_secs(20));
         }
     }
 }
