@@ -32,7 +32,7 @@ function place(t) {
     assert.deepEqual(run.summary, shown);
     const kept = await plimsoll("runs", "show", "--format", "json");
     assert.deepEqual(JSON.parse(kept.stdout), summary);
-    return { summary, highlights: run.highlights, verdict: run.verdict };
+    return { summary, highlights: run.highlights, headline: run.headline };
   }
   return { folder, plimsoll, read, summary };
 }
@@ -77,7 +77,7 @@ describe("thresholds of benches", { concurrency: false }, () => {
     ]);
     await summary();
     const [{ verdict }] = JSON.parse((await plimsoll("runs", "list", "--format", "json")).stdout);
-    assert.equal(verdict, "crossed");
+    assert.equal(verdict, "fail");
   });
 
   test("of what a workload does not measure are wrong usage", async (t) => {
@@ -143,7 +143,10 @@ describe("reports of benches", { concurrency: false }, () => {
     assert.equal(errors[0].cause, "client not ready: upgrade refused with HTTP status 503: the server is overloaded or stops; use fewer connections at a time");
     const { first_seconds, last_seconds } = errors[0];
     assert.ok(0 < first_seconds && first_seconds <= last_seconds && last_seconds <= metadata.duration_seconds);
-    assert.equal(told.verdict.outcome, "flawed");
+    assert.equal(told.headline.verdict, "fail");
+    assert.match(told.headline.sentence, /^5 failed iterations; /);
+    assert.deepEqual([told.summary.conclusion.verdict, told.summary.conclusion.exit_code], ["fail", 3]);
+    assert.match(run.stderr, /^fail: 5 failed iterations; /m);
     assert.match(run.stdout, /5 failed: upgrade refused with HTTP status 503 \(5\)/);
   });
 });

@@ -22,7 +22,7 @@ describe("mistakes", () => {
     ["quick ftp://localhost/", 2, SCHEMES],
     ["quick http:///", 2, SCHEMES],
     ["runs list --kind k7", 2, /invalid value 'k7'[^]*possible values: k6, artillery, wsdirector, demo, bench, line/],
-    ["runs list --verdict pass", 2, /invalid value 'pass'[^]*possible values: passed, crossed, lost, failures/],
+    ["runs list --verdict passed", 2, /invalid value 'passed'[^]*possible values: pass, fail, doubtful, incomplete/],
     ["status --address localhost", 2, ADDRESS],
     ["scale --vus 3 --address :6565", 2, ADDRESS],
     ["pause --address localhost:99999", 2, ADDRESS],

@@ -51,7 +51,9 @@ test("a run is kept with all that is known of it", async (t) => {
   assert.deepEqual(others, []);
   assert.equal(listed.id, id);
   assert.equal(listed.kind, "k6");
-  assert.equal(listed.verdict, "passed");
+  assert.equal(listed.verdict, "pass");
+  assert.deepEqual(summary.conclusion, { verdict: "pass", exit_code: 0 });
+  assert.match(run.stderr, /^pass: /m);
   assert.match(listed.name, /nothing\.js$/);
   assert.equal(listed.command, "plimsoll run -i 7 --format json nothing.js");
 

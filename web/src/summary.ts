@@ -12,7 +12,7 @@ export interface RunData {
     /** The name of the run beside others; empty for a run on its own. */
     label: string;
     summary: Summary;
-    verdict: Verdict;
+    headline: Headline;
     /** What the page shows first. */
     highlights: Highlights;
     /** Percentiles of trends, decoded from their histograms. */
@@ -24,10 +24,11 @@ export interface RunData {
 /** A percentile (0 to 100) and the value that this share of samples does not exceed. */
 export type CurvePoint = [percentile: number, value: number];
 
-export interface Verdict {
-    outcome: "passed" | "failed" | "doubtful" | "interrupted" | "flawed";
-    /** One word or two for a badge. */
-    word: string;
+/** The verdict of a run. */
+export type Verdict = "pass" | "fail" | "doubtful" | "incomplete";
+
+export interface Headline {
+    verdict: Verdict;
     /** The run in one sentence. */
     sentence: string;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { headline, isFiltered, type Kept, outcome, type Search } from "../src/history/kept.ts";
+import { badgeClass, headline, isFiltered, type Kept, type Search } from "../src/history/kept.ts";
 
 const ANY: Search = { name: "", kind: "", tag: "", verdict: "", since: "" };
 
@@ -25,7 +25,7 @@ const RUN = {
     command: "plimsoll run chat.js",
     duration_seconds: 20,
     vus_max: 1,
-    verdict: "passed",
+    verdict: "pass",
     saturated: false,
     figures: "",
     note: null,
@@ -47,9 +47,9 @@ test("a search without anything leaves all", () => {
     assert.equal(isFiltered({ ...ANY, since: "7d" }), true);
 });
 
-test("every word for how a run ended has its colour, and a new one is no good news", () => {
+test("every verdict has its colour, and another word is no good news", () => {
     assert.deepEqual(
-        ["passed", "crossed", "lost", "failures", "interrupted", "aborted", "exploded"].map(outcome),
-        ["passed", "failed", "failed", "failed", "interrupted", "interrupted", "unknown"],
+        ["pass", "fail", "doubtful", "incomplete", "found"].map(badgeClass),
+        ["pass", "fail", "doubtful", "incomplete", "unknown"],
     );
 });

@@ -11,6 +11,8 @@ use std::{
     time::Duration,
 };
 
+use plimsoll_report::Verdict;
+
 /// The longest that an error text may take to be written.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -99,14 +101,55 @@ impl Failure {
     }
 }
 
+impl Status {
+    /// The exit code.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::BadResult => 3,
+            Self::CannotTell => 4,
+            Self::Better => 5,
+        }
+    }
+}
+
 impl From<Status> for ExitCode {
     fn from(status: Status) -> Self {
-        match status {
-            Status::Success => Self::SUCCESS,
-            Status::BadResult => Self::from(3),
-            Status::CannotTell => Self::from(4),
-            Status::Better => Self::from(5),
+        Self::from(status.code())
+    }
+}
+
+impl TestFailure {
+    /// The verdict of a load test that ends so.
+    fn verdict(self) -> Verdict {
+        match self {
+            Self::ChecksFailed
+            | Self::BadResult
+            | Self::ExpectationsFailed
+            | Self::ThresholdsCrossed
+            | Self::TeardownTimedOut
+            | Self::MarkedFailed => Verdict::Fail,
+            Self::SetupTimedOut
+            | Self::Stopped
+            | Self::InvalidOptions
+            | Self::Interrupted
+            | Self::NoControl
+            | Self::ScriptFailed
+            | Self::Aborted
+            | Self::Panicked
+            | Self::NoFile => Verdict::Incomplete,
         }
+    }
+}
+
+/// The verdict of a load test that ends so, if its generator was no bottleneck.
+pub(crate) fn verdict(end: &Result<Status, Failure>) -> Verdict {
+    match end {
+        Ok(Status::Success | Status::Better) => Verdict::Pass,
+        Ok(Status::BadResult) => Verdict::Fail,
+        Ok(Status::CannotTell) => Verdict::Doubtful,
+        Err(Failure::Test(failure, _)) => failure.verdict(),
+        Err(Failure::Usage(_) | Failure::Runtime(_) | Failure::Run { .. }) => Verdict::Incomplete,
     }
 }
 
@@ -165,15 +208,19 @@ impl Failure {
         error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// Prints the message on stderr.
-    pub(crate) fn report(self) -> ExitCode {
-        let message = self.message();
-        let code = match &self {
+    /// The exit code.
+    pub(crate) fn code(&self) -> u8 {
+        match self {
             Self::Usage(_) => 2,
             Self::Runtime(_) => 1,
             Self::Test(failure, _) => *failure as u8,
             Self::Run { code, .. } => *code,
-        };
+        }
+    }
+
+    /// Prints the message on stderr.
+    pub(crate) fn report(self) -> ExitCode {
+        let (message, code) = (self.message(), self.code());
         if !self.is_end_of_reading() {
             say(format!("error: {message}\n"));
         }

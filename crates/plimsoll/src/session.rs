@@ -27,7 +27,7 @@ use plimsoll_load::{
     watch::Sampling,
 };
 use plimsoll_outputs::{Outputs, Running};
-use plimsoll_report::{Style, Summary};
+use plimsoll_report::{Headline, Style, Summary};
 use plimsoll_script::Redaction;
 
 pub(crate) use self::{
@@ -244,15 +244,29 @@ impl<'a> Session<'a> {
         summary.notices.extend(written.notices());
         let redaction = self.basis.redaction();
         summary.edit_sentences(|text| redaction.redact(text).into_owned());
+        let ender = ends.ender();
         let ended = Ended {
-            result,
+            result: &result,
             summary: &summary,
-            ender: ends.ender(),
+            ender,
+        };
+        let end = self.flags.errors.judge(test.verdict(&ended), &guard, &summary);
+        let end = ending::ending(end, &written, summary.generator.saturated);
+        let mut conclusion = ending::conclusion(&end, summary.generator.saturated);
+        conclusion.reason = conclusion
+            .reason
+            .map(|reason| redaction.redact(&reason).into_owned());
+        summary.conclusion = Some(conclusion);
+        let ended = Ended {
+            result: &result,
+            summary: &summary,
+            ender,
         };
         let printed = test.print(&ended).await;
         if !test.lists_causes() {
             self.tell_causes(&summary);
         }
+        self.tell_headline(&summary);
         // A closed standard output is no reason to lose the run.
         self.keeper.keep(&summary);
         match &self.member {
@@ -272,8 +286,17 @@ impl<'a> Session<'a> {
             tracing::info!("The run is over; waiting for a signal because of --linger.");
             ends.signals().received(1).await;
         }
-        let verdict = self.flags.errors.judge(test.verdict(ended), &guard, &summary);
-        ending::ending(verdict, &written, summary.generator.saturated)
+        end
+    }
+
+    /// Tells the verdict and the sentence of the run, on standard error: standard output may be JSON, or text of a script's
+    /// `handleSummary`.
+    fn tell_headline(&self, summary: &Summary) {
+        if !self.flags.quiet {
+            let style = self.basis.style(&io::stderr());
+            let text = Headline::of(summary).text(style);
+            self.basis.screen().print(&format!("\n{text}"));
+        }
     }
 
     /// Lists the causes of failures on standard error.

@@ -38,8 +38,8 @@ export function top(runs: Run[], comparisons: Comparison[]): HTMLElement[] {
 const WORST_FIRST: readonly Judgement[] = ["worse", "inconclusive", "better", "equal"];
 
 const WORDS: Record<Judgement, [word: string, className: string]> = {
-    better: ["Better", "passed"],
-    worse: ["Worse", "failed"],
+    better: ["Better", "pass"],
+    worse: ["Worse", "fail"],
     equal: ["Equal", "same"],
     inconclusive: ["Inconclusive", "unknown"],
 };
@@ -103,7 +103,7 @@ function overview(runs: Run[]): HTMLElement {
             moment(run.data.summary.metadata.started_at),
             h("span", { class: "change" }, seconds(run.data.summary.metadata.duration_seconds)),
         ),
-        h("span", { class: `badge ${run.data.verdict.outcome}` }, run.data.verdict.word),
+        h("span", { class: `badge ${run.data.headline.verdict}` }, run.data.headline.verdict),
         ...shown.map(({ unit, of }) => cell(runs, run, unit, of)),
     ]);
     const columns = [

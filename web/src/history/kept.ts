@@ -1,5 +1,7 @@
 // The runs that were kept, as the program writes them into the page.
 
+import type { Verdict } from "../summary.ts";
+
 /** What is searched for; what is empty does not matter. */
 export interface Search {
     name: string;
@@ -55,18 +57,14 @@ export function headline({ runs, n_runs, search, is_cut }: Kept): string {
     return search && isFiltered(search) ? `${runs.length} of ${n_runs} ${noun}` : `${n_runs} ${noun}`;
 }
 
-/** The class of the badge that says how a run ended. */
-export function outcome(verdict: string): "passed" | "failed" | "interrupted" | "unknown" {
+/** The class of the badge with the verdict of a run, or with the end of a search. */
+export function badgeClass(verdict: string): Verdict | "unknown" {
     switch (verdict) {
-        case "passed":
-            return "passed";
-        case "crossed":
-        case "lost":
-        case "failures":
-            return "failed";
-        case "interrupted":
-        case "aborted":
-            return "interrupted";
+        case "pass":
+        case "fail":
+        case "doubtful":
+        case "incomplete":
+            return verdict;
         default:
             return "unknown";
     }

@@ -2,7 +2,7 @@
 
 import { h, table } from "../dom.ts";
 import { format, moment, seconds } from "../format.ts";
-import { type KeptRun, outcome } from "./kept.ts";
+import { badgeClass, type KeptRun } from "./kept.ts";
 
 /** As many as a comparison takes. */
 const FEWEST = 2;
@@ -52,7 +52,7 @@ function row(run: KeptRun): (HTMLElement | string)[] {
         h(
             "span",
             { class: "badges" },
-            h("span", { class: `badge ${outcome(run.verdict)}` }, run.verdict),
+            h("span", { class: `badge ${badgeClass(run.verdict)}` }, run.verdict),
             run.saturated && h("span", { class: "badge unknown" }, "saturated"),
         ),
         started,

@@ -20,13 +20,13 @@ export function line(search: Search): void {
 
 /** What ends are called, and how good they are. */
 const ENDS: Record<Search["result"]["end"], { word: string; outcome: string }> = {
-    found: { word: "Found", outcome: "passed" },
-    max: { word: "Largest load that holds", outcome: "passed" },
+    found: { word: "Found", outcome: "pass" },
+    max: { word: "Largest load that holds", outcome: "pass" },
     generator: { word: "Generator", outcome: "doubtful" },
-    nothing_holds: { word: "Nothing holds", outcome: "failed" },
-    degraded: { word: "Degraded", outcome: "failed" },
+    nothing_holds: { word: "Nothing holds", outcome: "fail" },
+    degraded: { word: "Degraded", outcome: "fail" },
     inconclusive: { word: "Inconclusive", outcome: "doubtful" },
-    interrupted: { word: "Interrupted", outcome: "interrupted" },
+    interrupted: { word: "Incomplete", outcome: "incomplete" },
 };
 
 function headline({ result, started_at, steps, plimsoll }: Search): HTMLElement {
@@ -102,7 +102,7 @@ function judged({ objectives }: Step, at: number): string | HTMLElement {
 }
 
 function verdict({ verdict, reasons }: Step): HTMLElement {
-    const outcome = { held: "passed", broke: "failed", generator: "doubtful" }[verdict];
+    const outcome = { held: "pass", broke: "fail", generator: "doubtful" }[verdict];
     const why = reasons.length > 0 && ` ${reasons.join("; ")}`;
     return h("div", { class: "verdict" }, h("span", { class: `badge ${outcome}` }, verdict), why);
 }

@@ -6,7 +6,7 @@ import { checkShare } from "../metrics.ts";
 import type { RunData, Summary, Values } from "../summary.ts";
 import { hasValues, padded, perSecond, track } from "../timeline.ts";
 
-export function headline({ summary, verdict }: RunData): HTMLElement {
+export function headline({ summary, headline }: RunData): HTMLElement {
     const { metadata } = summary;
     const facts = [
         KINDS[metadata.kind],
@@ -16,14 +16,14 @@ export function headline({ summary, verdict }: RunData): HTMLElement {
     ];
     return h(
         "div",
-        { class: `headline ${verdict.outcome}` },
+        { class: `headline ${headline.verdict}` },
         h(
             "p",
             { class: "facts" },
-            h("span", { class: `badge ${verdict.outcome}` }, verdict.word),
+            h("span", { class: `badge ${headline.verdict}` }, headline.verdict),
             ...facts.filter(Boolean).map((fact) => h("span", {}, fact as string)),
         ),
-        h("h1", {}, verdict.sentence),
+        h("h1", {}, headline.sentence),
     );
 }
 

@@ -11,7 +11,8 @@ const APPLICATION_ID: i64 = 0x504c_4d53;
 
 /// Statement `i` migrates format `i` to format `i + 1`. A released step is never changed; later formats get steps of
 /// their own.
-const STEPS: [&str; 1] = ["
+const STEPS: [&str; 2] = [
+    "
     CREATE TABLE runs (
         id TEXT PRIMARY KEY NOT NULL,
         started_at TEXT NOT NULL,
@@ -37,7 +38,19 @@ const STEPS: [&str; 1] = ["
         PRIMARY KEY (run, tag)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX tags_by_tag ON tags (tag);
-"];
+",
+    // The verdicts of runs in the present words. Ends of searches keep their names.
+    "
+    UPDATE runs SET verdict = CASE
+        WHEN verdict IN ('crossed', 'lost', 'failures') THEN 'fail'
+        WHEN verdict IN ('interrupted', 'aborted') THEN 'incomplete'
+        WHEN verdict = 'passed' AND saturated THEN 'doubtful'
+        WHEN verdict = 'passed' THEN 'pass'
+        ELSE verdict
+    END
+    WHERE kind <> 'line';
+",
+];
 
 /// The format that this version writes (SQLite's `user_version`).
 pub(crate) const VERSION: i64 = STEPS.len() as i64;

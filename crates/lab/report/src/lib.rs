@@ -20,6 +20,7 @@ pub mod quantity;
 pub mod readable;
 mod schema;
 mod script_data;
+mod sentence;
 mod style;
 pub mod summary;
 mod text;
@@ -35,9 +36,10 @@ pub use self::{
     legs::{Legs, Offered},
     schema::schema,
     script_data::{ScriptOptions, path_id},
+    sentence::Headline,
     style::{Environment, Style},
     summary::Summary,
     text::status_line,
     timestamp::{asctime, rfc3339, rfc3339_nanos, rfc3339_secs},
-    verdict::{Outcome, Verdict},
+    verdict::Verdict,
 };

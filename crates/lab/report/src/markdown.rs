@@ -3,9 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::{
-    Distribution, Highlights, Summary, Verdict, headline, readable,
+    Distribution, Headline, Highlights, Summary, Verdict, headline, readable,
     summary::{CheckResult, ErrorGroup, Threshold, Values},
-    verdict::Outcome,
 };
 
 /// The most errors shown. Reason: people want to read the rest of a pull request, too.
@@ -13,17 +12,17 @@ const MOST_ERRORS: usize = 5;
 
 /// The run as a short Markdown document.
 pub fn page(summary: &Summary) -> String {
-    let verdict = Verdict::of(summary);
-    let mark = match verdict.outcome {
-        Outcome::Passed => "✅",
-        Outcome::Failed => "❌",
-        Outcome::Doubtful | Outcome::Interrupted | Outcome::Flawed => "⚠️",
+    let headline = Headline::of(summary);
+    let mark = match headline.verdict {
+        Verdict::Pass => "✅",
+        Verdict::Fail => "❌",
+        Verdict::Doubtful | Verdict::Incomplete => "⚠️",
     };
     let mut text = format!(
         "### {mark} {}: {}\n\n{}\n\n",
         cell(&summary.metadata.name),
-        verdict.word.to_lowercase(),
-        cell(&verdict.sentence)
+        headline.verdict.name(),
+        cell(&headline.sentence)
     );
     for reason in &summary.generator.reasons {
         // Writing to a string cannot fail; so also below.

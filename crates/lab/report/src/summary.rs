@@ -28,6 +28,7 @@ use crate::{
 
 mod attempts;
 mod breakdown;
+mod conclusion;
 mod errors;
 mod generator;
 mod group;
@@ -47,6 +48,7 @@ mod target;
 pub use self::{
     attempts::Connections,
     breakdown::{Breakdown, Section},
+    conclusion::Conclusion,
     errors::{ErrorGroup, FURTHER},
     generator::{Generator, GeneratorSeries},
     group::Group,
@@ -77,6 +79,9 @@ pub struct Summary {
     pub plan: Plan,
     /// Why the run ended.
     pub end: End,
+    /// The verdict of the command. `None` while the run is in progress, and in summaries of older versions of the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conclusion: Option<Conclusion>,
     /// The state of the thresholds.
     pub thresholds: Vec<Threshold>,
     /// Messages for people, for example that there were too few virtual users.
@@ -267,6 +272,7 @@ impl Summary {
             metadata: Metadata::new(origin, run.started_at, seconds),
             plan: Plan::of(plan),
             end: End::from(&run.end),
+            conclusion: None,
             thresholds: run
                 .thresholds
                 .iter()
@@ -422,6 +428,11 @@ impl Summary {
         let sentences = failures
             .chain(errors)
             .chain(end)
+            .chain(
+                self.conclusion
+                    .iter_mut()
+                    .filter_map(|conclusion| conclusion.reason.as_mut()),
+            )
             .chain(&mut self.notices)
             .chain(&mut self.metadata.command);
         for sentence in sentences {

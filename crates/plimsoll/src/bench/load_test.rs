@@ -103,7 +103,7 @@ impl LoadTest for BenchTest {
         if let Some(studio) = studio {
             studio.close();
         }
-        let finished = finished.map_err(failure)?;
+        let finished = finished.map_err(|error| failure(&error))?;
         let summary = finished.summarize(origin(Kind::Bench, &self.name, &Machine::read()));
         Ok((finished.verdict, summary))
     }
@@ -112,8 +112,8 @@ impl LoadTest for BenchTest {
         Ok(())
     }
 
-    fn verdict(&self, ended: Ended<'_, Self::Result>) -> Result<Status, Failure> {
-        match ended.result.map_err(failure)? {
+    fn verdict(&self, ended: &Ended<'_, Self::Result>) -> Result<Status, Failure> {
+        match ended.result.as_ref().map_err(failure)? {
             Verdict::Interrupted => Err(ended.ender.failure()),
             Verdict::Clean => Ok(Status::Success),
             Verdict::Faulty => Ok(Status::BadResult),
@@ -130,7 +130,7 @@ async fn pass_on(ends: Ends, orders: mpsc::Sender<()>) {
     let _over = orders.try_send(());
 }
 
-fn failure(error: Error) -> Failure {
+fn failure(error: &Error) -> Failure {
     if error.is_wrong_usage() {
         return Failure::Usage(error.to_string());
     }
@@ -138,5 +138,5 @@ fn failure(error: Error) -> Failure {
         return TestFailure::Interrupted
             .because("the run was interrupted by a signal before it began, so there is no result");
     }
-    error.into()
+    Failure::Runtime(error.to_string().into())
 }

@@ -1,10 +1,7 @@
 //! The entry of a run in the history, from its summary.
 
 use plimsoll_history::Run;
-use plimsoll_report::{
-    Highlights, Summary, quantity,
-    summary::{End, Values},
-};
+use plimsoll_report::{Highlights, Summary, quantity, summary::Values};
 
 /// The columns of a run.
 pub(super) fn of(summary: &Summary) -> Run {
@@ -17,25 +14,11 @@ pub(super) fn of(summary: &Summary) -> Run {
         command: metadata.command.join(" "),
         duration_seconds: metadata.duration_seconds,
         vus_max: summary.vus_max,
-        verdict: verdict(summary).to_owned(),
+        verdict: summary.verdict().name().to_owned(),
         saturated: summary.generator.saturated,
         figures: figures(summary),
         note: None,
         tags: Vec::new(),
-    }
-}
-
-/// The verdict of a run in one word.
-fn verdict(summary: &Summary) -> &'static str {
-    let has_crossed = summary.thresholds.iter().any(|threshold| !threshold.passed);
-    let has_lost = summary.losses.is_some_and(|losses| losses.lost > 0);
-    match summary.end {
-        End::Shutdown => "interrupted",
-        End::Aborted { .. } | End::SetupFailed { .. } => "aborted",
-        End::Complete | End::ThresholdsCrossed if has_crossed => "crossed",
-        End::Complete | End::ThresholdsCrossed if has_lost => "lost",
-        End::Complete | End::ThresholdsCrossed if summary.iterations.failed > 0 => "failures",
-        End::Complete | End::ThresholdsCrossed => "passed",
     }
 }
 

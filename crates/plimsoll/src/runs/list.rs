@@ -8,6 +8,7 @@ use std::{
 use clap::{Parser, ValueEnum};
 use plimsoll_history::{Filter, History, Run};
 use plimsoll_load::plan::parse_duration;
+use plimsoll_report::Verdict;
 use serde_json::{Value, json};
 
 use super::{lookup::LINE, place};
@@ -45,19 +46,18 @@ pub(super) struct Options {
 /// The names of the kinds of runs.
 const KINDS: [&str; 6] = ["k6", "artillery", "wsdirector", "demo", "bench", LINE];
 /// The verdicts of runs; from `found` on, of searches.
-const VERDICTS: [&str; 12] = [
-    "passed",
-    "crossed",
-    "lost",
-    "failures",
-    "interrupted",
-    "aborted",
+const VERDICTS: [&str; 11] = [
+    Verdict::Pass.name(),
+    Verdict::Fail.name(),
+    Verdict::Doubtful.name(),
+    Verdict::Incomplete.name(),
     "found",
     "max",
     "generator",
     "nothing_holds",
     "degraded",
     "inconclusive",
+    "interrupted",
 ];
 
 /// Forms of the list.
@@ -153,11 +153,6 @@ pub(super) fn table(runs: &[Run]) -> String {
 fn cells(run: &Run) -> [String; 7] {
     let marks = run.tags.iter().map(|tag| format!("[{tag}]"));
     let after = marks.chain(run.note.clone()).collect::<Vec<_>>();
-    let result = if run.saturated {
-        format!("{}, saturated", run.verdict)
-    } else {
-        run.verdict.clone()
-    };
     let figures = [run.figures.clone()].into_iter().chain(after).collect::<Vec<_>>();
     [
         run.id.chars().take(ID_LENGTH).collect(),
@@ -167,7 +162,7 @@ fn cells(run: &Run) -> [String; 7] {
         plimsoll_report::quantity::duration(
             Duration::from_secs(run.duration_seconds.round().max(0.0) as u64),
         ),
-        result,
+        run.verdict.clone(),
         figures.join("  "),
     ]
     .map(|cell| cell.replace(char::is_control, " "))
@@ -204,7 +199,7 @@ mod tests {
             command: format!("plimsoll run {name}"),
             duration_seconds: 20.2,
             vus_max: 100,
-            verdict: "passed".to_owned(),
+            verdict: "pass".to_owned(),
             saturated: false,
             figures: "http_req_duration p95=12.3ms, 934/s".to_owned(),
             note: (!tags.is_empty()).then(|| "before\nthe change".to_owned()),
@@ -213,6 +208,7 @@ mod tests {
         let runs = [
             run("20261122T100304.123Z-00c0ffee", "chat.js", &["main", "fast"]),
             Run {
+                verdict: "doubtful".to_owned(),
                 saturated: true,
                 ..run(
                     "20261122T100304.124Z-c0ffee00",
@@ -222,9 +218,9 @@ mod tests {
             },
         ];
         expect![[r#"
-            ID                    KIND  NAME                              USERS  TIME  RESULT             FIGURES
-            20261122T100304.123Z  k6    chat.js                           100    20s   passed             http_req_duration p95=12.3ms, 934/s  [main]  [fast]  before the change
-            20261122T100304.124Z  k6    …f-the-whole/application/chat.js  100    20s   passed, saturated  http_req_duration p95=12.3ms, 934/s
+            ID                    KIND  NAME                              USERS  TIME  RESULT    FIGURES
+            20261122T100304.123Z  k6    chat.js                           100    20s   pass      http_req_duration p95=12.3ms, 934/s  [main]  [fast]  before the change
+            20261122T100304.124Z  k6    …f-the-whole/application/chat.js  100    20s   doubtful  http_req_duration p95=12.3ms, 934/s
         "#]].assert_eq(&table(&runs));
     }
 }

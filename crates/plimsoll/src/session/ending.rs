@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use plimsoll_load::run::RunError;
 use plimsoll_outputs::{OutputReport, Running};
+use plimsoll_report::{Verdict, summary::Conclusion};
 use tokio::time::sleep;
 
 use super::{errors::ErrorGuard, rest::Orders};
 use crate::{
-    exit::{Failure, Status, TestFailure},
+    exit::{self, Failure, Status, TestFailure},
     signals::Signals,
 };
 
@@ -133,7 +134,7 @@ pub(super) async fn written(outputs: Running, signals: &Signals) -> OutputReport
 }
 
 /// The end of a command: the verdict of its test, or else that an output lost samples, because readers of these would be
-/// wrong without noticing. Says when the figures are not to be believed.
+/// wrong without noticing.
 pub(super) fn ending(
     verdict: Result<Status, Failure>,
     outputs: &OutputReport,
@@ -157,11 +158,55 @@ pub(super) fn ending(
     }
 }
 
+/// The end of a command for the summary of its run.
+pub(super) fn conclusion(end: &Result<Status, Failure>, is_saturated: bool) -> Conclusion {
+    let verdict = match exit::verdict(end) {
+        Verdict::Pass if is_saturated => Verdict::Doubtful,
+        verdict => verdict,
+    };
+    Conclusion {
+        verdict,
+        exit_code: end.as_ref().map_or_else(Failure::code, |status| status.code()),
+        reason: end.as_ref().err().map(Failure::message),
+    }
+}
+
 /// The failure of a command whose run could not be done.
 pub(crate) fn of_error(error: &RunError) -> TestFailure {
     match error {
         RunError::Metric(_) | RunError::Threshold(_) => TestFailure::InvalidOptions,
         RunError::Vu { .. } => TestFailure::ScriptFailed,
         RunError::Worker(_) | RunError::WorkerPanicked => TestFailure::Panicked,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_verdict_and_the_exit_code_are_those_of_the_end() {
+        let test = |failure: TestFailure| Err(failure.because("so it was"));
+        for (end, is_saturated, verdict, exit_code) in [
+            (Ok(Status::Success), false, Verdict::Pass, 0),
+            (Ok(Status::Success), true, Verdict::Doubtful, 0),
+            (Ok(Status::BadResult), true, Verdict::Fail, 3),
+            (test(TestFailure::ThresholdsCrossed), true, Verdict::Fail, 99),
+            (test(TestFailure::BadResult), false, Verdict::Fail, 3),
+            (test(TestFailure::ExpectationsFailed), false, Verdict::Fail, 21),
+            (test(TestFailure::Interrupted), true, Verdict::Incomplete, 105),
+            (test(TestFailure::Aborted), false, Verdict::Incomplete, 108),
+            (
+                Err(Failure::Runtime("so it was".into())),
+                false,
+                Verdict::Incomplete,
+                1,
+            ),
+        ] {
+            let found = conclusion(&end, is_saturated);
+            assert_eq!((found.verdict, found.exit_code), (verdict, exit_code), "{end:?}");
+            let reason = end.is_err().then(|| "so it was".to_owned());
+            assert_eq!(found.reason, reason, "{end:?}");
+        }
     }
 }

@@ -65,6 +65,12 @@ pub(crate) trait EngineTest {
         let _ = summary;
     }
 
+    /// The end of the command. Samples that an output lost count after it.
+    ///
+    /// # Errors
+    /// The run did not end well.
+    fn verdict(&self, finished: &Finished<'_>) -> Result<Status, Failure>;
+
     /// Prints the result.
     async fn print(&self, finished: &Finished<'_>, stages: &Self::Stages) -> Result<(), Failure>;
 
@@ -78,12 +84,6 @@ pub(crate) trait EngineTest {
     fn reports_unasked(&self) -> bool {
         false
     }
-
-    /// The end of the command. Samples that an output lost count after it.
-    ///
-    /// # Errors
-    /// The run did not end well.
-    fn verdict(&self, finished: &Finished<'_>) -> Result<Status, Failure>;
 }
 
 /// The virtual users of a run, and the stages around it.
@@ -192,14 +192,14 @@ impl<T: EngineTest> LoadTest for OnEngine<T> {
         self.test.reports_unasked()
     }
 
-    fn verdict(&self, ended: Ended<'_, RunResult>) -> Result<Status, Failure> {
-        self.test.verdict(&finished(&ended))
+    fn verdict(&self, ended: &Ended<'_, RunResult>) -> Result<Status, Failure> {
+        self.test.verdict(&finished(ended))
     }
 }
 
 fn finished<'a>(ended: &'a Ended<'_, RunResult>) -> Finished<'a> {
     Finished {
-        result: &ended.result,
+        result: ended.result,
         summary: ended.summary,
         ender: ended.ender,
     }

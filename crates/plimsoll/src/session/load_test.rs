@@ -49,6 +49,12 @@ pub(crate) trait LoadTest {
     /// There is no result.
     async fn run(&mut self, company: Company) -> Result<(Self::Result, Summary), Failure>;
 
+    /// The end of the command. Samples that an output lost count after it.
+    ///
+    /// # Errors
+    /// The run did not end well.
+    fn verdict(&self, ended: &Ended<'_, Self::Result>) -> Result<Status, Failure>;
+
     /// Prints the result.
     ///
     /// # Errors
@@ -65,12 +71,6 @@ pub(crate) trait LoadTest {
     fn reports_unasked(&self) -> bool {
         false
     }
-
-    /// The end of the command. Samples that an output lost count after it.
-    ///
-    /// # Errors
-    /// The run did not end well.
-    fn verdict(&self, ended: Ended<'_, Self::Result>) -> Result<Status, Failure>;
 }
 
 /// The surroundings of a run in progress.
@@ -88,7 +88,7 @@ pub(crate) struct Company {
 /// A run that is over.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ended<'a, R> {
-    pub(crate) result: R,
+    pub(crate) result: &'a R,
     pub(crate) summary: &'a Summary,
     /// The source of the order that ended the run; `None` when the run ended on its own.
     pub(crate) ender: Ender,

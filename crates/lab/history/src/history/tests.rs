@@ -39,7 +39,7 @@ fn run(id: &str, minute: u32, tags: &[&str]) -> Run {
         command: "plimsoll run chat.js".to_owned(),
         duration_seconds: 20.5,
         vus_max: 100,
-        verdict: "passed".to_owned(),
+        verdict: "pass".to_owned(),
         saturated: true,
         figures: "p95 12 ms".to_owned(),
         note: None,
@@ -59,7 +59,7 @@ fn three_runs(folder: &TestFolder) -> History {
     let other = Run {
         kind: "demo".to_owned(),
         name: "demo".to_owned(),
-        verdict: "lost".to_owned(),
+        verdict: "fail".to_owned(),
         ..run("02CC", 3, &["main", "fast"])
     };
     history.save(&other, "third").unwrap();
@@ -93,7 +93,7 @@ fn choices_are_what_there_is() {
     let expected = Choices {
         n_runs: 3,
         kinds: texts(&["demo", "k6"]),
-        verdicts: texts(&["lost", "passed"]),
+        verdicts: texts(&["fail", "pass"]),
         tags: texts(&["fast", "main"]),
     };
     assert_eq!(three_runs(&folder).choices().unwrap(), expected);
@@ -150,7 +150,7 @@ fn runs_are_listed_newest_first() {
     );
     check(
         Filter {
-            verdict: text("lost"),
+            verdict: text("fail"),
             ..all()
         },
         &["02CC"],
@@ -287,6 +287,40 @@ fn processes_may_begin_and_write_at_once() {
     );
 }
 
+#[test]
+fn verdicts_of_earlier_versions_are_told_in_the_present_words() {
+    let folder = TestFolder::new("words");
+    let mut history = History::open(&folder.0).unwrap();
+    let cases = [
+        ("k6", "passed", false, "pass"),
+        ("k6", "passed", true, "doubtful"),
+        ("k6", "crossed", true, "fail"),
+        ("bench", "lost", false, "fail"),
+        ("artillery", "failures", false, "fail"),
+        ("demo", "interrupted", false, "incomplete"),
+        ("k6", "aborted", false, "incomplete"),
+        ("line", "interrupted", false, "interrupted"),
+    ];
+    for (number, (kind, verdict, saturated, _)) in (0..).zip(cases) {
+        let old = Run {
+            kind: kind.to_owned(),
+            verdict: verdict.to_owned(),
+            saturated,
+            ..run(&number.to_string(), number, &[])
+        };
+        history.save(&old, "").unwrap();
+    }
+    drop(history);
+    let file = Connection::open(folder.database()).unwrap();
+    file.pragma_update(None, "user_version", 1).unwrap();
+    drop(file);
+    let history = History::open(&folder.0).unwrap();
+    for (number, (.., expected)) in cases.iter().enumerate() {
+        let found = history.find(&number.to_string()).unwrap();
+        assert_eq!(found[0].verdict, *expected, "{number}");
+    }
+}
+
 #[track_caller]
 fn refuses(folder: &TestFolder, expected: &Expect) {
     let before = fs::read(folder.database()).unwrap();
@@ -344,7 +378,7 @@ fn a_newer_format_is_left_alone() {
     refuses(
         &folder,
         &expect![
-            "DIR/runs.db was written by a newer version of Plimsoll: its format is 2, and this version knows formats up to 1; run the newer version, or keep the runs of this one in another folder"
+            "DIR/runs.db was written by a newer version of Plimsoll: its format is 3, and this version knows formats up to 2; run the newer version, or keep the runs of this one in another folder"
         ],
     );
 }

@@ -9,7 +9,7 @@ use super::{
     curve::{self, Point},
     size,
 };
-use crate::{Highlights, Summary, Verdict, comparison::Comparison, readable};
+use crate::{Headline, Highlights, Summary, comparison::Comparison, readable};
 
 /// Everything that a page shows.
 #[derive(Debug, Serialize)]
@@ -38,7 +38,7 @@ pub(super) struct RunData {
     label: String,
     /// The summary without its histograms.
     pub(super) summary: Value,
-    verdict: Verdict,
+    headline: Headline,
     pub(super) highlights: Highlights,
     /// By name of the metric.
     curves: BTreeMap<String, Vec<Point>>,
@@ -70,7 +70,7 @@ impl PageData {
     /// The title of the browser's tab.
     pub(super) fn title(&self) -> String {
         match self.runs.as_slice() {
-            [run] => format!("{}: {} · Plimsoll", run.name, run.verdict.word.to_lowercase()),
+            [run] => format!("{}: {} · Plimsoll", run.name, run.headline.verdict.name()),
             runs => format!("Comparison of {} runs · Plimsoll", runs.len()),
         }
     }
@@ -78,7 +78,7 @@ impl PageData {
     /// What the page comes to.
     pub(super) fn sentence(&self) -> String {
         match self.runs.as_slice() {
-            [run] => run.verdict.sentence.clone(),
+            [run] => run.headline.sentence.clone(),
             runs => format!("Comparison of {} runs", readable::count(runs.len() as u64)),
         }
     }
@@ -92,7 +92,7 @@ impl RunData {
     fn of(summary: &Summary) -> Self {
         Self {
             summary: without_histograms(summary),
-            verdict: Verdict::of(summary),
+            headline: Headline::of(summary),
             highlights: Highlights::of(summary),
             curves: curves(summary),
             omitted: Vec::new(),

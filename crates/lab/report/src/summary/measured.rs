@@ -80,6 +80,7 @@ impl Summary {
             metadata: Metadata::new(origin, started_at, seconds),
             plan,
             end,
+            conclusion: None,
             thresholds,
             notices,
             iterations,
