@@ -147,6 +147,7 @@ describe("plimsoll run and k6 agree about", () => {
   for (const [what, script] of [
     ["pages and selectors", "values-html.js"],
     ["digests and base64", "values-bytes.js"],
+    ["files and modules beside a module in another folder", "values-modules.js"],
     ["arguments of all kinds, shared arrays and the order of timers", "values-arguments.js"],
   ]) {
     test(what, async (t) => {
@@ -155,6 +156,26 @@ describe("plimsoll run and k6 agree about", () => {
       assertAlike(both);
     });
   }
+
+  for (const [what, env] of Object.entries({
+    "numbers": { VUS: "2", ITERATIONS: "6", BATCH: "3", TARGET: "1" },
+    "empty texts": { VUS: "", ITERATIONS: "", BATCH: "", TARGET: "1" },
+    "a number with a fraction": { VUS: "1.5" },
+    "a stage without a target": { TARGET: "" },
+  })) {
+    test(`options from variables: ${what}`, async (t) => {
+      const both = await runBoth(t, "text-options.js", env);
+      assert.deepEqual(both.map(({ code }) => code), Array(2).fill(what.startsWith("a ") ? 104 : 0), both[0].stderr);
+      assertAlike(both);
+    });
+  }
+
+  test("samples that a script adds to the checks", async (t) => {
+    const both = await runBoth(t, "added-checks.js");
+    assert.deepEqual(both.map(({ code }) => code), [99, 99], both[0].stderr);
+    assertAlike(both);
+    for (const { stdout } of both) assert.match(stdout, /checks_failed\.*: 50\.00% +2 out of 4/);
+  });
 
   test("secrets, and that no log shows them", async (t) => {
     const sources = ["mock=default,name=vault,token=verysecret", `file=name=notes,filename=${join(SCRIPTS, "secrets.txt")}`];
@@ -232,6 +253,7 @@ describe("plimsoll run and k6 agree about", () => {
   for (const [ending, code] of [
     ["of its own", 0],
     ["init throws", 107],
+    ["init aborts", 108],
     ["setup throws", 107],
     ["setup fails", 107],
     ["setup takes too long", 100],

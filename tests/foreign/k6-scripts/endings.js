@@ -18,6 +18,7 @@ export const options = {
 };
 
 if (ending === "init throws") throw new Error("too early");
+if (ending === "init aborts") exec.test.abort("too early");
 
 export function setup() {
   if (ending === "setup throws") throw new Error("no room");

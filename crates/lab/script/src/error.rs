@@ -6,6 +6,7 @@ use rquickjs::{Ctx, Error, Value};
 
 use crate::{
     arguments::utf8,
+    inspect::plain,
     program::Program,
     source::{Excerpt, Location},
 };
@@ -99,6 +100,9 @@ fn excerpt_of_frame(frame: &str, program: &Program) -> Option<Excerpt> {
 fn describe(thrown: &Value<'_>) -> String {
     if let Some(text) = thrown.as_string().and_then(|text| utf8(text).ok()) {
         return text;
+    }
+    if !thrown.is_object() {
+        return plain(thrown);
     }
     let json = thrown.ctx().json_stringify(thrown.clone());
     let json = json.ok().flatten().and_then(|json| json.to_string().ok());

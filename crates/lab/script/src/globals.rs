@@ -23,7 +23,7 @@ pub(crate) fn install(ctx: &Ctx<'_>, host: &Rc<Host>) -> Result<()> {
     globals.set("global", globals.clone())?;
     deferred::define(&globals, "console", console::build)?;
     globals.set("open", open::build(ctx)?)?;
-    globals.set("require", loading::require_from(ctx, &host.program.entry)?)?;
+    globals.set("require", loading::require(ctx)?)?;
     deferred::define(&globals, "crypto", crypto::build)?;
     encoding::install(&globals)?;
     url::install(&globals)?;

@@ -1,6 +1,6 @@
 //! Values as people read them in a log: `{ a: 1, b: "x" }`.
 
-use rquickjs::{ArrayBuffer, Object, Value};
+use rquickjs::{ArrayBuffer, Coerced, Exception, Object, Value};
 
 use crate::{arguments::utf8, bytes};
 
@@ -47,6 +47,9 @@ impl<'js> Inspector<'js> {
             self.text.push_str(&serde_json::Value::String(text).to_string());
         } else if let Some(object) = value.as_object() {
             self.object(object);
+        } else if value.is_symbol() {
+            self.text
+                .push_str(&serde_json::Value::String(plain(value)).to_string());
         } else {
             self.text.push_str(&plain(value));
         }
@@ -68,8 +71,7 @@ impl<'js> Inspector<'js> {
         if object.as_value().is_function() {
             self.text.push_str("[object Function]");
         } else if let Some(exception) = object.as_exception() {
-            self.text
-                .push_str(exception.message().as_deref().unwrap_or("Error"));
+            self.exception(exception);
         } else if let Some(array) = object.as_array() {
             // Not as a list: one of four billion holes is shown as far as anything is.
             let length: f64 = array.as_object().get("length").unwrap_or_default();
@@ -90,6 +92,15 @@ impl<'js> Inspector<'js> {
         } else {
             self.properties(object);
         }
+    }
+
+    /// As JavaScript writes it: the name and the message.
+    fn exception(&mut self, exception: &Exception<'js>) {
+        let name: Option<String> = exception.as_object().get("name").ok();
+        let parts = [name, exception.message()].into_iter().flatten();
+        let mut parts: Vec<_> = parts.filter(|part| !part.is_empty()).collect();
+        parts.iter_mut().for_each(cut);
+        self.text.push_str(&parts.join(": "));
     }
 
     fn items(&mut self, items: impl Iterator<Item = Value<'js>>) {
@@ -135,9 +146,12 @@ impl<'js> Inspector<'js> {
     }
 }
 
-/// The text for a value that is neither text nor an object.
-fn plain(value: &Value<'_>) -> String {
+/// The text for a value that is neither text nor an object: of a symbol its description.
+pub(crate) fn plain(value: &Value<'_>) -> String {
     match (value.as_number(), value.as_bool()) {
+        (Some(number), _) if number.is_infinite() => {
+            if number > 0.0 { "Infinity" } else { "-Infinity" }.to_owned()
+        }
         (Some(number), _) => value
             .ctx()
             .json_stringify(number)
@@ -148,6 +162,20 @@ fn plain(value: &Value<'_>) -> String {
             .unwrap_or_else(|| number.to_string()),
         (_, Some(truth)) => truth.to_string(),
         _ if value.is_null() => "null".to_owned(),
+        _ if value.is_big_int() => {
+            let mut digits = value
+                .get::<Coerced<String>>()
+                .map(|text| text.0)
+                .unwrap_or_default();
+            cut(&mut digits);
+            digits
+        }
+        _ if value.is_symbol() => {
+            let description = value.as_symbol().and_then(|symbol| symbol.description().ok());
+            description
+                .and_then(|text| utf8(text.as_string()?).ok())
+                .unwrap_or_default()
+        }
         _ => value.type_name().to_owned(),
     }
 }
@@ -196,6 +224,12 @@ mod tests {
             check("new Array(2 ** 32 - 1)", "[ undefined, undefined", MAX_CHARS);
             let own = "{ length: 1e15, buffer: new ArrayBuffer(8), constructor: { name: 'OwnArray' } }";
             check(own, "OwnArray(1000000000000000) [ undefined, ", MAX_CHARS);
+            let mixed = "[1n, Symbol('y'), Infinity, -Infinity, NaN, new TypeError('bad'), new Error('')]";
+            check(
+                mixed,
+                "[ 1, \"y\", Infinity, -Infinity, NaN, TypeError: bad, Error ]",
+                0,
+            );
             check("['x'.repeat(2 ** 24)]", "[ \"xxx", MAX_CHARS);
             check("Array.from({ length: 1e5 }, (_, i) => i)", "[ 0, 1, 2", MAX_CHARS);
             let object = "Object.fromEntries(Array.from({ length: 1e5 }, (_, i) => ['key' + i, i]))";

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod bytes;
+mod calling;
 mod coroutine;
 mod error;
 mod events;

@@ -10,10 +10,11 @@ use rquickjs::{
 };
 
 use crate::{
+    calling,
     host::Host,
     modules,
     program::Program,
-    source::{self, Builtins, Specifier},
+    source::{self, Builtins, Resolved, Specifier},
 };
 
 /// Finds and loads the modules of one program.
@@ -24,6 +25,8 @@ pub(crate) struct ModuleLoader(pub(crate) Arc<Program>);
 #[derive(Default, JsLifetime)]
 struct Instances<'js> {
     by_name: RefCell<HashMap<String, Object<'js>>>,
+    /// How many functions were on the stack when each module that `require` began was begun, outermost first.
+    begun: RefCell<Vec<isize>>,
 }
 
 /// A module whose exports are the properties of an object.
@@ -69,7 +72,7 @@ impl Program {
         let Some(source) = source else {
             return Module::declare_def::<OfObject, _>(ctx.clone(), name);
         };
-        match self.compiled(name) {
+        let module = match self.compiled(name) {
             Some(bytecode) => {
                 // SAFETY: the bytes come from `Module::write` of this very library in this process.
                 #[expect(
@@ -77,7 +80,7 @@ impl Program {
                     reason = "compiling the text again in each of thousands of runtimes costs too much"
                 )]
                 unsafe {
-                    Module::load(ctx.clone(), &bytecode)
+                    Module::load(ctx.clone(), &bytecode)?
                 }
             }
             None => {
@@ -87,9 +90,13 @@ impl Program {
                     ..WriteOptions::default()
                 };
                 self.keep_compiled(name, module.write(options)?);
-                Ok(module)
+                module
             }
+        };
+        if source.text.contains("import.meta") {
+            module.meta()?.set("resolve", resolve_from(ctx, name)?)?;
         }
+        Ok(module)
     }
 }
 
@@ -168,21 +175,69 @@ pub(crate) fn run_common_js<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Object<'j
     // On one line, so that line numbers stay those of the file.
     let text = format!("(function (module, exports, require) {{{}\n}})", source.text);
     let function: Function<'js> = ctx.eval_with_options(text, options)?;
-    function.call::<_, ()>((module.clone(), exports, require_from(ctx, name)?))?;
+    let require = require_from(ctx, name)?;
+    beginning(ctx, || function.call::<_, ()>((module.clone(), exports, require)))?;
     Ok(module)
 }
 
-/// `require` for the module of this name.
-pub(crate) fn require_from<'js>(ctx: &Ctx<'js>, base: &str) -> Result<Function<'js>> {
+/// Evaluates modules that `require` asks for.
+fn beginning<'js, T>(ctx: &Ctx<'js>, evaluate: impl FnOnce() -> Result<T>) -> Result<T> {
+    if let Some(instances) = ctx.userdata::<Instances<'js>>() {
+        instances.begun.borrow_mut().push(calling::n_frames(ctx));
+    }
+    let evaluated = evaluate();
+    if let Some(instances) = ctx.userdata::<Instances<'js>>() {
+        instances.begun.borrow_mut().pop();
+    }
+    evaluated
+}
+
+/// The module that is being evaluated. It need not be the one in whose text the caller stands: as in k6, a function
+/// that opens files for others opens them relative to the module that calls it.
+pub(crate) fn module_in_evaluation<'js>(ctx: &Ctx<'js>) -> Option<String> {
+    let begun = ctx.userdata::<Instances<'js>>()?.begun.borrow().last().copied();
+    let own_code = calling::n_frames(ctx) - begun.unwrap_or(0) - 1;
+    calling::module_at(ctx, own_code.max(0))
+}
+
+/// The global `require`, for the module in whose text the call stands.
+pub(crate) fn require<'js>(ctx: &Ctx<'js>) -> Result<Function<'js>> {
+    Function::new(ctx.clone(), |ctx: Ctx<'js>, specifier: String| {
+        let base = calling::module_at(&ctx, 0).unwrap_or_else(|| Host::of(&ctx).program.entry.clone());
+        require_in(&ctx, &base, &specifier)
+    })?
+    .with_name("require")
+}
+
+/// `import.meta.resolve` for the module of this name.
+fn resolve_from<'js>(ctx: &Ctx<'js>, base: &str) -> Result<Function<'js>> {
     let base = base.to_owned();
     Function::new(ctx.clone(), move |ctx: Ctx<'js>, specifier: String| {
-        require(&ctx, &base, &specifier)
+        let resolved =
+            Specifier::parse(&base).map(|base| source::resolve(&base, &specifier, Builtins::default()));
+        match resolved {
+            Some(Ok(Resolved::Module(module))) => Ok(module.as_str().to_owned()),
+            Some(Err(unresolved)) => Err(Exception::throw_message(&ctx, &unresolved.to_string())),
+            Some(Ok(Resolved::Builtin(_))) | None => {
+                let text = format!("{specifier:?} is not a file and has no URL; expected a path or a URL");
+                Err(Exception::throw_message(&ctx, &text))
+            }
+        }
+    })?
+    .with_name("resolve")
+}
+
+/// `require` for the module of this name.
+fn require_from<'js>(ctx: &Ctx<'js>, base: &str) -> Result<Function<'js>> {
+    let base = base.to_owned();
+    Function::new(ctx.clone(), move |ctx: Ctx<'js>, specifier: String| {
+        require_in(&ctx, &base, &specifier)
     })?
     .with_name("require")
 }
 
 /// The exports of a module, at once.
-fn require<'js>(ctx: &Ctx<'js>, base: &str, specifier: &str) -> Result<Value<'js>> {
+fn require_in<'js>(ctx: &Ctx<'js>, base: &str, specifier: &str) -> Result<Value<'js>> {
     let program = Arc::clone(&Host::of(ctx).program);
     let Some(name) = program.resolve(base, specifier) else {
         let text = why_missing(base, specifier);
@@ -195,7 +250,7 @@ fn require<'js>(ctx: &Ctx<'js>, base: &str, specifier: &str) -> Result<Value<'js
     if !is_es_module {
         return exports_of(ctx, &name);
     }
-    let namespace: Object<'js> = Module::import(ctx, name)?.finish()?;
+    let namespace: Object<'js> = beginning(ctx, || Module::import(ctx, name)?.finish())?;
     Ok(namespace.into_value())
 }
 

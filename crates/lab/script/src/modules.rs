@@ -71,7 +71,7 @@ pub const ABSENT: &[(&str, &str)] = &[
     ),
     (
         "k6/experimental/redis",
-        "k6 has removed it, and there is no Redis client here",
+        "there is no Redis client here; read the data with setup() over HTTP, or from a file with open()",
     ),
     ("k6/experimental/streams", "read files with open()"),
     (

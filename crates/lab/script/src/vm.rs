@@ -175,7 +175,10 @@ fn live(switch: &Rc<Switch>, exchange: &Exchange, program: &Arc<Program>, vu: u3
     context.with(|ctx| {
         let host = Host::new(Arc::clone(program), vu, Rc::clone(switch));
         exchange.host.replace(Some(Rc::clone(&host)));
-        let exports = initialize(&ctx, &host);
+        let exports = initialize(&ctx, &host).map_err(|error| ScriptError {
+            is_abort: host.take_abort().is_some(),
+            ..error
+        });
         let output = exports
             .as_ref()
             .map_err(Clone::clone)

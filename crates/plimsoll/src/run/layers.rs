@@ -47,6 +47,7 @@ impl Layers {
             let path = path.display().to_string();
             let read = file.read;
             warnings.extend(read.unknown.iter().map(|key| unknown(&path, key)));
+            warnings.extend(read.notices.iter().map(|notice| Mistake::new(&path, notice.clone())));
             (path, read.options)
         });
         Ok(Self {
@@ -59,12 +60,16 @@ impl Layers {
 
     /// Merges all layers with the script's `options`. Scripts without options have an empty object.
     pub(super) fn consolidate(&self, script: &str, of_script: &Value) -> Result<Consolidated, Mistake> {
-        let Read { options, unknown } =
-            Options::from_json(of_script).map_err(|error| of_script_option(script, error))?;
+        let Read {
+            options,
+            unknown,
+            notices,
+        } = Options::from_json(of_script).map_err(|error| of_script_option(script, error))?;
         let keys = unknown
             .iter()
             .map(|key| self::unknown(script, key).of_option(key));
-        let warnings = self.warnings.iter().cloned().chain(keys);
+        let notices = notices.iter().map(|notice| Mistake::new(script, notice.clone()));
+        let warnings = self.warnings.iter().cloned().chain(keys).chain(notices);
         let file = self.file.as_ref().map(|(_, options)| options.clone());
         let all = file
             .unwrap_or_default()

@@ -74,7 +74,12 @@ pub(super) fn failed(path: &Path, error: &ScriptError, redaction: &Redaction) ->
         Some(_) => error.to_string(),
         None => format!("{}: {error}", path.display()),
     };
-    TestFailure::ScriptFailed.because(redaction.redact(&text))
+    let failure = if error.is_abort {
+        TestFailure::Aborted
+    } else {
+        TestFailure::ScriptFailed
+    };
+    failure.because(redaction.redact(&text))
 }
 
 /// Evaluates a script once. The inner error is the script's own.

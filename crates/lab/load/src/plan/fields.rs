@@ -22,6 +22,9 @@ pub(super) trait FromJson: Sized {
         })
     }
 
+    /// Whether an empty text stands for no value, as of a variable that is not set: `__ENV.USERS`.
+    const EMPTY_IS_ABSENT: bool = false;
+
     /// Reads the value. `None` if it has another type.
     fn read(value: &Value) -> Option<Self>;
 }
@@ -66,6 +69,7 @@ impl<'a> Fields<'a> {
         self.known.push(name);
         match self.values.get(name) {
             None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) if T::EMPTY_IS_ABSENT && text.is_empty() => Ok(None),
             Some(value) => T::from_json(value, &self.path_of(name)).map(Some),
         }
     }
@@ -101,8 +105,13 @@ impl<'a> Fields<'a> {
 
 impl FromJson for u64 {
     const EXPECTED: &'static str = "a whole number, for example 10";
+    const EMPTY_IS_ABSENT: bool = true;
 
     fn read(value: &Value) -> Option<Self> {
+        // As in k6: variables of the environment are text.
+        if let Some(text) = value.as_str() {
+            return text.parse().ok();
+        }
         value.as_u64().or_else(|| {
             // JavaScript has one kind of number, so 10 may arrive as 10.0.
             let number = value.as_f64()?;
@@ -113,6 +122,7 @@ impl FromJson for u64 {
 
 impl FromJson for u32 {
     const EXPECTED: &'static str = u64::EXPECTED;
+    const EMPTY_IS_ABSENT: bool = u64::EMPTY_IS_ABSENT;
 
     fn read(value: &Value) -> Option<Self> {
         u64::read(value)?.try_into().ok()
@@ -121,9 +131,13 @@ impl FromJson for u32 {
 
 impl FromJson for f64 {
     const EXPECTED: &'static str = "a number, for example 0.5";
+    const EMPTY_IS_ABSENT: bool = true;
 
     fn read(value: &Value) -> Option<Self> {
-        value.as_f64()
+        match value.as_str() {
+            Some(text) => text.parse().ok().filter(|number: &Self| number.is_finite()),
+            None => value.as_f64(),
+        }
     }
 }
 

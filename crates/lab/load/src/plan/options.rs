@@ -34,6 +34,8 @@ pub struct Read {
     pub options: Options,
     /// Keys that no option has, for a warning; k6 ignores them, too.
     pub unknown: Vec<String>,
+    /// Further warnings, for people.
+    pub notices: Vec<String>,
 }
 
 /// The form of an option.
@@ -55,6 +57,9 @@ enum Form {
 
 /// The options that define the schedule. A layer with one of these replaces all four from the layers below.
 const EXECUTION: [&str; 4] = ["duration", "iterations", "stages", "scenarios"];
+
+/// The fields of a threshold that is an object.
+const RULE_FIELDS: [&str; 3] = ["threshold", "abortOnFail", "delayAbortEval"];
 
 /// Every option of k6 with its form and its environment variable, if it has one.
 const OPTIONS: &[(&str, Form, &str)] = &[
@@ -133,7 +138,10 @@ impl Options {
         let mut read = Read::default();
         for (key, value) in values {
             match form_of(key) {
-                Some(_) => read.options.set(key, value.clone())?,
+                Some(form) => {
+                    read.options.set(key, value.clone())?;
+                    read.notices.extend(form.notices(value));
+                }
                 None => read.unknown.push(key.clone()),
             }
         }
@@ -162,12 +170,12 @@ impl Options {
     /// The option is invalid or does not exist.
     pub fn set(&mut self, key: &str, value: Value) -> Result<(), OptionsError> {
         let form = form_of(key).ok_or_else(|| OptionsError::new(key, "is not an option"))?;
-        if value.is_null() {
+        if form.is_absent(&value) {
             self.values.remove(key);
             return Ok(());
         }
         form.check(key, &value)?;
-        self.values.insert(key.to_owned(), value);
+        self.values.insert(key.to_owned(), form.converted(value));
         Ok(())
     }
 
@@ -242,6 +250,51 @@ impl Form {
             Self::Scenarios => scenarios(value).map(drop),
             Self::Thresholds => Rules::from_json(value, key).map(drop),
             Self::Any => Ok(()),
+        }
+    }
+
+    /// What has no effect in a valid value.
+    fn notices(self, value: &Value) -> Vec<String> {
+        match (self, value) {
+            (Self::Scenarios, Value::Object(scenarios)) if scenarios.is_empty() => {
+                vec!["`scenarios` is empty, so one virtual user runs one iteration".to_owned()]
+            }
+            (Self::Thresholds, Value::Object(metrics)) => {
+                let lists = metrics
+                    .iter()
+                    .filter_map(|(metric, rules)| Some((metric, rules.as_array()?)));
+                let unknown = lists.flat_map(|(metric, rules)| {
+                    let keys = rules.iter().filter_map(Value::as_object).flat_map(Map::keys);
+                    let unknown = keys.filter(|key| !RULE_FIELDS.contains(&key.as_str()));
+                    unknown.map(move |key| {
+                        format!(
+                            "thresholds.{metric}: unknown field `{key}`, which has no effect; the fields are {}",
+                            RULE_FIELDS.join(", ")
+                        )
+                    })
+                });
+                unknown.collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a value stands for none: null, the text of a variable that is not set, no scenarios.
+    fn is_absent(self, value: &Value) -> bool {
+        match (self, value) {
+            (_, Value::Null) => true,
+            (Self::Count | Self::Number, Value::String(text)) => text.is_empty(),
+            (Self::Scenarios, Value::Object(scenarios)) => scenarios.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// A valid value of this option, with a number for the text of a number, so that all readers find one.
+    fn converted(self, value: Value) -> Value {
+        match self {
+            Self::Count => u64::read(&value).map_or(value, Value::from),
+            Self::Number => f64::read(&value).map_or(value, Value::from),
+            _ => value,
         }
     }
 
@@ -327,6 +380,7 @@ impl FromJson for Rules {
         })?;
         metrics
             .iter()
+            .filter(|(_, rules)| !rules.is_null())
             .map(|(metric, rules)| {
                 Ok((
                     metric.clone(),
@@ -350,13 +404,12 @@ impl FromJson for Rule {
             Value::String(text) => (text.clone(), None, None),
             Value::Object(_) => {
                 let mut fields = Fields::of(value, path)?;
-                let rule = (
+                // Unknown fields are notices, as in k6.
+                (
                     fields.require("threshold")?,
                     fields.get("abortOnFail")?,
                     fields.get("delayAbortEval")?,
-                );
-                fields.finish()?;
-                rule
+                )
             }
             _ => {
                 let problem = format!("expected {}, found {}", Self::EXPECTED, found(value));

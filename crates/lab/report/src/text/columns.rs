@@ -66,6 +66,15 @@ impl Row {
         }
     }
 
+    /// The line of a metric without samples, above this part of it.
+    pub(super) fn without_samples(part: &Entry<'_>) -> Self {
+        let values = match part.metric.values {
+            Values::Counter { .. } => vec!["0".to_owned(), "0/s".to_owned()],
+            _ => vec!["no data".to_owned()],
+        };
+        Self::plain(part.whole(), values)
+    }
+
     /// A line with these values.
     pub(super) fn plain(name: &str, values: impl IntoIterator<Item = String>) -> Self {
         Self {

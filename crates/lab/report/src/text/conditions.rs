@@ -40,6 +40,7 @@ impl Conditions {
                 unit,
                 style,
             ),
+            interrupted(&summary.iterations, style),
             closed_model(summary),
             clock(&summary.generator.lateness, style),
         ];
@@ -172,6 +173,23 @@ fn notices(notices: &[String], style: Style) -> Option<Condition> {
         name: "notices",
         line: style.bad(&notices.len().to_string()),
         details: notices.to_vec(),
+    })
+}
+
+/// Iterations that the end of the run cut short. They are in no metric.
+fn interrupted(iterations: &Iterations, style: Style) -> Option<Condition> {
+    let Iterations {
+        complete,
+        interrupted,
+        ..
+    } = iterations;
+    (*interrupted > 0).then(|| Condition {
+        name: "iterations",
+        line: format!(
+            "{complete} complete, {}",
+            style.bad(&format!("{interrupted} interrupted"))
+        ),
+        details: Vec::new(),
     })
 }
 

@@ -1,5 +1,7 @@
 //! Results in k6's newer layouts: checks, then metrics by topic.
 
+use std::collections::BTreeMap;
+
 use super::{
     checks,
     columns::{Columns, RateForm, Row},
@@ -7,7 +9,7 @@ use super::{
 use crate::{
     Style, Summary,
     quantity::{self, TimeUnit},
-    summary::{CheckResult, Entry, Section},
+    summary::{CheckResult, Entry, Metric, Section, Values},
 };
 
 /// What metrics are about, in the order of the layout.
@@ -67,9 +69,19 @@ const HTTP_PHASES: [&str; 6] = [
 /// Checks have lines of their own, and groups last as long as their waiting.
 const NEVER_LISTED: [&str; 2] = ["checks", "group_duration"];
 
+/// The answers to all checks, as the metric counts them; without the metric, those of the checks.
+fn answers(metrics: &BTreeMap<String, Metric>, checks: &[CheckResult]) -> (u64, u64) {
+    match metrics.get("checks").map(|metric| &metric.values) {
+        Some(&Values::Rate { passes, fails, .. }) => (passes, fails),
+        _ => CheckResult::answers(checks),
+    }
+}
+
 /// Results in the form of k6's newer layouts: of a whole run or of a part of it.
 pub(super) struct Results<'a> {
     checks: Vec<CheckResult>,
+    /// Passed and failed ones, those included that a script added to the metric itself.
+    answers: (u64, u64),
     entries: Vec<Entry<'a>>,
     seconds: f64,
 }
@@ -79,6 +91,7 @@ impl<'a> Results<'a> {
     pub(super) fn of_run(summary: &'a Summary) -> Self {
         Self {
             checks: CheckResult::by_name(&summary.checks),
+            answers: answers(&summary.metrics, &summary.checks),
             entries: summary.listing(),
             seconds: summary.metadata.duration_seconds,
         }
@@ -88,6 +101,7 @@ impl<'a> Results<'a> {
     pub(super) fn of_section(section: &'a Section, seconds: f64) -> Self {
         Self {
             checks: CheckResult::by_name(&section.checks),
+            answers: answers(&section.metrics, &section.checks),
             entries: Entry::list(&section.metrics, &[]),
             seconds,
         }
@@ -111,7 +125,7 @@ impl<'a> Results<'a> {
 
     /// The number of checks, passed and failed. Empty without answers.
     fn check_totals(&self, indent: usize, style: Style) -> String {
-        let (passes, fails) = CheckResult::answers(&self.checks);
+        let (passes, fails) = self.answers;
         let total = passes + fails;
         if total == 0 {
             return String::new();
@@ -145,9 +159,16 @@ impl<'a> Results<'a> {
             .entries
             .iter()
             .filter(|entry| !NEVER_LISTED.contains(&entry.whole()));
-        let rows: Vec<_> = entries
-            .map(|entry| (Topic::of(entry.whole()), Row::new(entry, RateForm::OutOf, unit)))
-            .collect();
+        let mut rows = Vec::new();
+        let mut whole = "";
+        for entry in entries {
+            let topic = Topic::of(entry.whole());
+            if entry.selector().is_some() && entry.whole() != whole {
+                rows.push((topic, Row::without_samples(entry)));
+            }
+            whole = entry.whole();
+            rows.push((topic, Row::new(entry, RateForm::OutOf, unit)));
+        }
         let columns = Columns::fit(rows.iter().map(|(_, row)| row));
         let blocks = Topic::ALL.map(|(topic, name)| {
             let rows = rows.iter().filter(|(of, _)| *of == topic);

@@ -2,7 +2,10 @@
 
 use rquickjs::{Ctx, Function, Object, Result, Value, function::Rest};
 
-use crate::{arguments::utf8, inspect::inspect};
+use crate::{
+    arguments::utf8,
+    inspect::{inspect, plain},
+};
 
 /// The longest line. Whole pages are shown; a text of a gigabyte is a mistake, which each virtual user would repeat.
 const MAX_BYTES: usize = 16 << 20;
@@ -35,6 +38,7 @@ fn line(values: &[Value<'_>]) -> String {
         }
         match value.as_string().and_then(|text| utf8(text).ok()) {
             Some(text) => line.push_str(&text),
+            None if value.is_symbol() => line.push_str(&plain(value)),
             None => line.push_str(&inspect(value)),
         }
         if line.len() > MAX_BYTES {

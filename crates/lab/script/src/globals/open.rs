@@ -5,6 +5,7 @@ use rquickjs::{ArrayBuffer, Ctx, Exception, Function, IntoJs as _, Result, Value
 use crate::{
     arguments::Text,
     host::{Host, Stage},
+    loading,
 };
 
 /// The function.
@@ -20,9 +21,7 @@ fn open<'js>(ctx: Ctx<'js>, Text(path): Text, mode: Opt<Text>) -> Result<Value<'
             before the run";
         return Err(Exception::throw_message(&ctx, text));
     }
-    let module = ctx
-        .script_or_module_name(1)
-        .and_then(|name| name.to_string().ok());
+    let module = loading::module_in_evaluation(&ctx);
     let content = host
         .program
         .file(module.as_deref(), &path)

@@ -58,10 +58,17 @@ impl Metric {
         let Some(number) = number else {
             return self.refuse(&ctx, &host, value.0);
         };
+        let mut check = None;
         if let Some(tags) = tags.0.filter(|tags| !tags.is_null() && !tags.is_undefined()) {
-            recorder = recorder.with_tags(tags::pairs(&tags::read(&ctx, &tags, "the tags of add()")?));
+            let mut tags = tags::read(&ctx, &tags, "the tags of add()")?;
+            recorder = recorder.with_tags(tags::pairs(&tags));
+            check = tags.remove("check");
         }
         match self.id {
+            // As in k6, a sample of `checks` with the tag of a check is an answer to that check.
+            Custom::Rate(_) if self.name == "checks" && check.is_some() => {
+                recorder.check_named(&host.group(), &check.unwrap_or_default(), number != 0.0);
+            }
             Custom::Counter(id) => recorder.add(id, number),
             Custom::Gauge(id) => recorder.set(id, number),
             Custom::Rate(id) => recorder.rate(id, number != 0.0),

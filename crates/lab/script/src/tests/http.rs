@@ -53,6 +53,23 @@ async fn fails(text: &str, expected: &str) {
 }
 
 #[tokio::test]
+async fn a_path_into_a_body_that_is_not_json_leads_nowhere() {
+    passes(
+        "import http from 'k6/http';
+         import { check } from 'k6';
+         const reason = (ask) => { try { return ask() } catch (error) { return error.message } };
+         export default () => {
+           const page = http.get('BASE/page');
+           check(page, {
+             path: (r) => r.body.includes('<') && r.json('a.b') === undefined && r.json('a') === undefined,
+             whole: (r) => reason(() => r.json()).startsWith('cannot parse the body as JSON'),
+           });
+         }",
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn bytes_that_no_word_announces_are_refused() {
     fails(
         "import http from 'k6/http';

@@ -35,6 +35,49 @@ async fn checks_groups_and_metrics_are_counted() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn samples_of_checks_with_the_tag_of_a_check_answer_it() {
+    let mut trial = Trial::new(program(
+        "import { check } from 'k6';
+         import { Rate } from 'k6/metrics';
+         const checks = new Rate('checks'), other = new Rate('other');
+         export default function () {
+           check(1, { one: true });
+           checks.add(false);
+           checks.add(false, { check: 'two' });
+           checks.add(1, { check: 'one' });
+           other.add(false, { check: 'three' });
+         }",
+    ));
+    trial.iterate(1).await.unwrap();
+    let (recorded, failed) = trial.outcome();
+    assert_eq!(recorded, ["checks=2/4", "other=0/1"]);
+    assert_eq!(failed, ["two"]);
+}
+
+#[test]
+fn a_script_can_end_the_test_before_it_begins() {
+    let script = "import exec from 'k6/execution'; exec.test.abort('no'); export default () => {}";
+    let error = Script::read(program(script)).unwrap_err();
+    assert!(error.is_abort, "{error}");
+    let error = Script::read(program("throw new Error('no')")).unwrap_err();
+    assert!(!error.is_abort, "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn thrown_values_are_told_as_javascript_writes_them() {
+    for (thrown, expected) in [
+        ("'text'", "text"),
+        ("1n", "1"),
+        ("Symbol('q')", "q"),
+        ("Infinity", "Infinity"),
+        ("undefined", "undefined"),
+        ("new RangeError('far')", "RangeError: far"),
+    ] {
+        check_failure(&format!("export default () => {{ throw {thrown} }}"), expected).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_environment_is_an_object_like_any_other() {
     // What a script does first with it decides when its properties are made.
     for expression in [

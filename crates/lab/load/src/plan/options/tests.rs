@@ -226,6 +226,55 @@ fn errors_say_where_what_and_what_was_expected() {
 }
 
 #[test]
+fn text_of_a_number_is_a_number_and_empty_text_is_nothing() {
+    let check = |written: Value, expected: Value| {
+        let read = Options::from_json(&written).unwrap();
+        assert_eq!(
+            serde_json::to_value(&read.options).unwrap(),
+            expected,
+            "{written}"
+        );
+    };
+    check(
+        json!({ "vus": "3", "iterations": "30", "batch": "", "metricSamplesBufferSize": "7" }),
+        json!({ "vus": 3, "iterations": 30, "metricSamplesBufferSize": 7.0 }),
+    );
+    check(json!({ "scenarios": {} }), json!({}));
+    let scenario = |numbers: [Value; 3]| {
+        let [rate, allocated, most] = numbers;
+        let executor = json!({
+            "executor": "constant-arrival-rate", "duration": "1s", "rate": rate, "preAllocatedVUs": allocated,
+            "maxVUs": most,
+        });
+        plan(&json!({ "scenarios": { "a": executor } })).unwrap()
+    };
+    let numbers = scenario([json!(5), json!(2), Value::Null]);
+    assert_eq!(scenario([json!("5"), json!("2"), json!("")]), numbers);
+    for wrong in ["x", "1.5", " 2", "-1", "0x5", "99999999999999999999"] {
+        let error = Options::from_json(&json!({ "vus": wrong }))
+            .unwrap_err()
+            .to_string();
+        assert!(error.starts_with("vus: expected a whole number"), "{error}");
+    }
+}
+
+#[test]
+fn what_has_no_effect_in_a_threshold_is_named() {
+    let read = Options::from_json(&json!({
+        "scenarios": {},
+        "thresholds": { "checks": null, "iterations": [{ "threshold": "count>0", "abortOnfail": true }] },
+    }));
+    assert_eq!(
+        read.unwrap().notices,
+        [
+            "`scenarios` is empty, so one virtual user runs one iteration",
+            "thresholds.iterations: unknown field `abortOnfail`, which has no effect; the fields are threshold, \
+             abortOnFail, delayAbortEval",
+        ]
+    );
+}
+
+#[test]
 fn what_no_option_has_is_named_and_null_is_nothing() {
     let read = Options::from_json(&json!({ "vus": null, "vuz": 3, "userAgent": "me" })).unwrap();
     assert_eq!(read.unknown, ["vuz"]);

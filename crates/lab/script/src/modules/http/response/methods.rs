@@ -214,8 +214,13 @@ impl<'js> Response<'js> {
     #[qjs(rename = "json")]
     fn parsed(&mut self, ctx: Ctx<'js>, path: Opt<Option<String>>) -> Result<Value<'js>> {
         let facts = self.facts.clone();
+        let path = path.0.flatten();
+        if path.is_some() && self.json.is_none() && !is_json(body_of(&ctx, &facts, "no JSON")?) {
+            // As in k6: an error page has nothing at any path, and a check of it fails without ending the iteration.
+            return Ok(Value::new_undefined(ctx));
+        }
         let whole = once(&mut self.json, || parse(&ctx, &facts))?;
-        match path.0.flatten() {
+        match path {
             None => Ok(whole),
             Some(path) => {
                 let path = JsonPath::parse(&path)
@@ -274,6 +279,10 @@ fn once<'js>(kept: &mut Option<Value<'js>>, make: impl FnOnce() -> Result<Value<
         Some(value) => Ok(value.clone()),
         None => Ok(kept.insert(make()?).clone()),
     }
+}
+
+fn is_json(body: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok()
 }
 
 fn parse<'js>(ctx: &Ctx<'js>, facts: &Facts) -> Result<Value<'js>> {
