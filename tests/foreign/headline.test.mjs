@@ -84,8 +84,8 @@ function assertTraced(sentence, { samples, summary }, { start_seconds, seconds }
   assert.ok(p95 >= Math.min(...expected) * (1 - DIGITS) && p95 <= Math.max(...expected) * (1 + DIGITS), `${p95} for ${expected}: ${sentence}`);
 }
 
-/** The generator of a busy machine says first that it was the bottleneck. */
-const BEGIN = "(?:The load generator was the bottleneck; )?";
+/** The generator of a busy machine says first that the figures are doubtful. */
+const BEGIN = "(?:(?:The load generator was the bottleneck|P95 latencies may be up to [\\d.]+ ms too high); )?";
 
 test("a load that was held is named with its own figures", async (t) => {
   const stages = [

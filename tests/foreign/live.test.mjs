@@ -123,7 +123,7 @@ describe("the page of a run that goes on", () => {
     for (const { page, check } of [first, late]) {
       await page.waitForURL(`${run.url}report`);
       await page.waitForSelector("#environment");
-      assert.match(await page.textContent(".headline h1"), /Failed the threshold rtt p\(99\)<2|bottleneck/);
+      assert.match(await page.textContent(".headline h1"), /Failed the threshold rtt p\(99\)<2|bottleneck|too high/);
       check();
     }
   });

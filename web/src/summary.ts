@@ -293,7 +293,12 @@ export interface Generator {
     busiest_worker_share: number;
     machine_idle_share: number | null;
     lateness: Distribution;
+    /** By how much latencies may be too high because of the generator, in ms. Missing in older summaries. */
+    lateness_bound_ms?: number | null;
+    waiting_share?: number | null;
     saturated: boolean;
+    doubt?: { kind: string; text: string } | null;
+    machine?: { other_programs: string | null; pressure_share: number | null } | null;
     reasons: string[];
     series: Record<string, Values>;
 }

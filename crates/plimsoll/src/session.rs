@@ -251,7 +251,7 @@ impl<'a> Session<'a> {
             ender,
         };
         let end = self.flags.errors.judge(test.verdict(&ended), &guard, &summary);
-        let end = ending::ending(end, &written, summary.generator.saturated);
+        let end = ending::ending(end, &written, summary.generator.doubt());
         let mut conclusion = ending::conclusion(&end, summary.generator.saturated);
         conclusion.reason = conclusion
             .reason

@@ -79,9 +79,9 @@ export async function plimsollJson(...args) {
   return { code, stderr, report: stdout.trim() === "" ? null : JSON.parse(stdout) };
 }
 
-/** Standard error without the line that a run adds on a busy machine: the generator was the bottleneck. */
+/** Standard error without the line that a run adds on a busy machine: its figures are doubtful. */
 export function withoutBottleneck(stderr) {
-  return stderr.replace(/^.*the load generator was the bottleneck.*\n?/gm, "");
+  return stderr.replace(/^.*the figures of this run do not describe the target alone.*\n?/gm, "");
 }
 
 /** Starts a command and leaves it running; the caller waits for `exited` or kills it. */

@@ -4,6 +4,7 @@ import { Chart, type Spec } from "../chart/chart.ts";
 import { h, table } from "../dom.ts";
 import { format, moment, seconds, shellCommand, type Unit } from "../format.ts";
 import { checkShare, scaleOf, trends, unitOf } from "../metrics.ts";
+import { doubtOf } from "../section/headline.ts";
 import { grid, type Section, section, smallGrid } from "../section/section.ts";
 import type { Comparison, Difference, Judgement, Metric, Summary } from "../summary.ts";
 import { curves, load, PERCENTILES, type Percentile, resources, trend } from "./overlays.ts";
@@ -25,11 +26,11 @@ export function top(runs: Run[], comparisons: Comparison[]): HTMLElement[] {
     const warning = h(
         "div",
         { class: "warning", role: "alert" },
-        h("h2", {}, "The load generator was the bottleneck"),
+        h("h2", {}, "Doubtful runs"),
         h(
             "p",
             {},
-            `In ${saturated.map(({ label }) => label).join(", ")}: the figures of these runs do not describe the target alone, so they do not show a difference.`,
+            `${saturated.map(({ label, data }) => `${label}: ${doubtOf(data.summary.generator)}`).join(". ")}. These figures do not describe the target alone.`,
         ),
     );
     return saturated.length > 0 ? [warning, head, overview(runs)] : [head, overview(runs)];

@@ -11,7 +11,7 @@ import { mark, type Section, section, smallGrid } from "./section.ts";
 export function generator({ summary }: RunData): Section {
     const { generator } = summary;
     const verdict = generator.saturated
-        ? "It was the bottleneck: see the warning at the top."
+        ? "The figures are doubtful: see the warning at the top."
         : "It was not the bottleneck, so the figures describe the target.";
     return section(
         "generator",
@@ -20,11 +20,24 @@ export function generator({ summary }: RunData): Section {
         facts([
             ["CPU", `${format(generator.cores, "cores")}, ${format(generator.cpu_seconds, "seconds")} in all`],
             ["Busiest worker", `${format(generator.busiest_worker_share, "share")} of a core in its busiest second`],
-            ["Machine idle", format(generator.machine_idle_share, "share")],
+            ["95th percentile too high by", bound(generator)],
             ["Lateness of its clock", lateness(generator)],
+            ["Waited for a CPU", of(generator.waiting_share, "of the time")],
+            ["Machine idle", format(generator.machine_idle_share, "share")],
+            ["A program waited for a CPU", of(generator.machine?.pressure_share, "of the time")],
+            ["Other programs", generator.machine?.other_programs],
         ]),
         smallGrid(...generatorSpecs(summary).map((spec) => new Chart(spec).element)),
     );
+}
+
+function of(share: number | null | undefined, what: string): string | null {
+    return share == null ? null : `${format(share, "share")} ${what}`;
+}
+
+/** Of the 95th percentile of latencies; single ones may be later, as the maximum of the lateness shows. */
+function bound({ lateness_bound_ms }: Generator): string | null {
+    return lateness_bound_ms == null ? null : `at most ${format(lateness_bound_ms * 1000, "duration")}`;
 }
 
 function lateness({ lateness }: Generator): string {

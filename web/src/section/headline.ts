@@ -3,7 +3,7 @@
 import { h, svg } from "../dom.ts";
 import { format, moment, seconds, type Unit } from "../format.ts";
 import { checkShare } from "../metrics.ts";
-import type { RunData, Summary, Values } from "../summary.ts";
+import type { Generator, RunData, Summary, Values } from "../summary.ts";
 import { hasValues, padded, perSecond, track } from "../timeline.ts";
 
 export function headline({ summary, headline }: RunData): HTMLElement {
@@ -38,19 +38,31 @@ const KINDS: Record<string, string> = {
 /** The limit of causes; the page shows further ones on request. */
 const SHOWN_REASONS = 4;
 
+/** What a doubt means for the reader, by its kind. */
+const MEANINGS: Record<string, string> = {
+    busy: "This program could not offer more load, so the figures below do not describe the target alone. The target may carry more load, and answer faster, than this page shows. Use a larger machine, or fewer users, and run again.",
+    late: "This program read replies late, so the latencies below contain its own delay. The target may answer faster than this page shows. Run the generator on a machine of its own, and run again.",
+    dropped:
+        "Fewer iterations started than planned, because all virtual users waited for the target. The latencies below lack the iterations that would have waited longest. Allow more users, or plan a lower rate.",
+};
+
+/** Why the figures are doubtful, as a sentence; null if they are not. Summaries of older versions had one doubt only. */
+export function doubtOf({ saturated, doubt }: Generator): string | null {
+    if (!saturated) return null;
+    const text = doubt?.text ?? "the load generator was the bottleneck";
+    return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** Shown before everything else: no figure below means what it seems to. */
 export function saturation({ summary }: RunData): HTMLElement | null {
-    const { saturated, reasons } = summary.generator;
-    if (!saturated) return null;
+    const { doubt, reasons } = summary.generator;
+    const sentence = doubtOf(summary.generator);
+    if (sentence === null) return null;
     return h(
         "div",
         { class: "warning", role: "alert" },
-        h("h2", {}, "The load generator was the bottleneck"),
-        h(
-            "p",
-            {},
-            "This machine could not send the load as planned, so the figures below do not describe the target alone. It may carry more load, and answer faster, than this page shows. Use a larger machine, or fewer users, and run again.",
-        ),
+        h("h2", {}, sentence),
+        h("p", {}, MEANINGS[doubt?.kind ?? "busy"] ?? ""),
         ...list(reasons),
     );
 }

@@ -157,6 +157,7 @@ impl Report {
                 "breaks": level(self.line.breaks),
                 "what_broke": self.breaking_step().map(|step| &step.broke),
                 "likely_cause": self.breaking_step().and_then(|step| step.likely_cause.as_ref()),
+                "other_programs": self.breaking_step().and_then(|step| step.other_programs.as_ref()),
                 "reasons": self.breaking_step().map(|step| &step.reasons),
                 "headline": sentence::headline(self),
                 "sentence": self.sentence(),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plimsoll_load::generator::{self, Evidence, Schedule};
+use plimsoll_load::generator::{self, Evidence, Health, Ms, Schedule};
 use serde::Serialize;
 
 use crate::{
@@ -71,6 +71,10 @@ pub struct Step {
     pub targets: Vec<TargetUse>,
     /// CPU of the generator, in cores.
     pub generator_cpu_cores: f64,
+    /// How late the generator read replies: the 99th percentile, in ms. `None` if unknown.
+    pub lateness_bound_ms: Option<f64>,
+    /// Other programs on this machine that took CPU, in one sentence. `None` if they took little.
+    pub other_programs: Option<String>,
     /// Length of the steady part in seconds.
     pub seconds: f64,
 }
@@ -88,7 +92,8 @@ pub struct Judged {
     pub held: bool,
 }
 
-/// What was exhausted when a step broke.
+/// The probable cause when a step broke: a resource of the target that was exhausted, or what remains. The generator is
+/// never a cause here: a step that it spoiled did not break.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Cause {
@@ -110,10 +115,10 @@ pub enum Cause {
         /// What there is.
         memory_bytes: u64,
     },
-    /// The CPU of the machine that target and generator share.
-    MachineCpu {
-        /// Cores that the generator used.
-        generator_cpu_cores: f64,
+    /// What remains when the generator was on time: the target, or the network before it.
+    Target {
+        /// How late the generator read replies: the 99th percentile, in ms.
+        lateness_bound_ms: f64,
     },
 }
 
@@ -126,6 +131,13 @@ const ONE_THREAD: f64 = 1.1;
 
 /// From this share of the machine's memory on, it is exhausted. Reason: below, the kernel still finds caches to drop.
 const MEMORY_FULL: f64 = 0.9;
+
+impl Cause {
+    /// Whether it names an exhausted resource, which is worth a place in a table.
+    pub fn is_specific(&self) -> bool {
+        !matches!(self, Self::Target { .. })
+    }
+}
 
 impl Step {
     /// Judges a step.
@@ -141,6 +153,7 @@ impl Step {
             .collect();
         let broken: Vec<_> = findings.iter().filter(|(_, finding)| !finding.held).collect();
         let spoiled = spoiled(&broken, measured);
+        let health = Health::calm(measured.generator, None);
         let verdict = match (&spoiled, broken.is_empty()) {
             (Some(_), _) => Vote::Generator,
             (None, true) => Vote::Held,
@@ -162,7 +175,9 @@ impl Step {
                 Vote::Broke => concerns,
                 Vote::Held | Vote::Generator => Vec::new(),
             },
-            likely_cause: (verdict == Vote::Broke).then(|| cause(measured)).flatten(),
+            likely_cause: (verdict == Vote::Broke)
+                .then(|| cause(measured, shortest(&broken)))
+                .flatten(),
             objectives: findings
                 .into_iter()
                 .map(|(objective, finding)| Judged {
@@ -176,7 +191,9 @@ impl Step {
                 .collect(),
             failures: measured.failures.to_vec(),
             targets: measured.targets.to_vec(),
-            generator_cpu_cores: cores(measured.generator),
+            generator_cpu_cores: measured.generator.cores(),
+            lateness_bound_ms: health.lateness_bound_ms,
+            other_programs: health.other_programs,
             seconds: measured.samples.elapsed.as_secs_f64(),
             verdict,
         }
@@ -194,6 +211,8 @@ impl Step {
             failures: Vec::new(),
             targets: Vec::new(),
             generator_cpu_cores: 0.0,
+            lateness_bound_ms: None,
+            other_programs: None,
             seconds: 0.0,
         }
     }
@@ -217,16 +236,22 @@ fn spoiled(broken: &[&(&Objective, Finding)], measured: &Measured<'_>) -> Option
     if broken.is_empty() {
         return generator::dropped(measured.schedule);
     }
-    if broken
-        .iter()
-        .any(|(objective, _)| objective.concern() != Concern::Latency)
-    {
+    let is_of_latency = |(objective, _): &&(&Objective, Finding)| objective.concern() == Concern::Latency;
+    if !broken.iter().all(is_of_latency) {
         return None;
     }
-    let latencies = broken.iter().filter_map(|(_, finding)| finding.value);
-    let least = latencies.min_by(f64::total_cmp)?;
-    let least = Duration::try_from_secs_f64(least / 1e3).unwrap_or_default();
-    generator::late(evidence, Some(least))
+    generator::late(evidence, Some(shortest(broken)?))
+}
+
+/// The shortest latency that broke an objective. `None` if only other objectives broke.
+fn shortest(broken: &[&(&Objective, Finding)]) -> Option<Duration> {
+    let of_latency = broken
+        .iter()
+        .filter(|(objective, _)| objective.concern() == Concern::Latency);
+    let least = of_latency
+        .filter_map(|(_, finding)| finding.value)
+        .min_by(f64::total_cmp)?;
+    Some(Duration::try_from_secs_f64(least / 1e3).unwrap_or_default())
 }
 
 fn complaint(objective: &Objective, finding: &Finding, failures: &[Failure]) -> String {
@@ -237,7 +262,9 @@ fn complaint(objective: &Objective, finding: &Finding, failures: &[Failure]) -> 
     }
 }
 
-fn cause(measured: &Measured<'_>) -> Option<Cause> {
+/// The cause, of which `shortest` is the shortest broken latency. `None` if the generator was late, so that nothing
+/// points to the target.
+fn cause(measured: &Measured<'_>, shortest: Option<Duration>) -> Option<Cause> {
     let by_cpu = |is_full: fn(&TargetUse) -> bool| {
         let full = measured.targets.iter().find(|target| is_full(target));
         full.map(|target| Cause::TargetCpu {
@@ -257,23 +284,22 @@ fn cause(measured: &Measured<'_>) -> Option<Cause> {
             memory_bytes,
         })
     });
-    out_of_memory.or_else(|| {
-        let idle = measured.generator.machine_idle_share?;
-        (idle < generator::NO_IDLE_SHARE).then(|| Cause::MachineCpu {
-            generator_cpu_cores: cores(measured.generator),
+    // Only if there was CPU left that the target could have used: else it may have been given just as much.
+    let had_room = || {
+        measured
+            .generator
+            .machine_idle_share
+            .is_none_or(|idle| idle >= generator::NO_IDLE_SHARE)
+    };
+    let of_one_thread = || by_cpu(|target| (CPU_FULL..=ONE_THREAD).contains(&target.cpu_cores));
+    out_of_memory
+        .or_else(|| had_room().then(of_one_thread).flatten())
+        .or_else(|| {
+            let lateness_bound_ms = Health::calm(measured.generator, None).lateness_bound_ms?;
+            generator::late(measured.generator, shortest)
+                .is_none()
+                .then_some(Cause::Target { lateness_bound_ms })
         })
-    })
-    // Only if there was CPU left that the target could have used.
-    .or_else(|| by_cpu(|target| (CPU_FULL..=ONE_THREAD).contains(&target.cpu_cores)))
-}
-
-fn cores(evidence: &Evidence) -> f64 {
-    let elapsed = evidence.elapsed.as_secs_f64();
-    if elapsed > 0.0 {
-        evidence.cpu.as_secs_f64() / elapsed
-    } else {
-        0.0
-    }
 }
 
 impl std::fmt::Display for Cause {
@@ -303,9 +329,10 @@ impl std::fmt::Display for Cause {
                     [*rss_bytes, *memory_bytes].map(|bytes| plimsoll_report::quantity::bytes(bytes as f64));
                 write!(f, "memory of {name} {rss} of the machine's {memory}")
             }
-            Self::MachineCpu { generator_cpu_cores } => write!(
+            Self::Target { lateness_bound_ms } => write!(
                 f,
-                "this machine had no idle CPU, of which the generator itself took {generator_cpu_cores:.2} cores"
+                "the target or the network, because the generator read 99 % of the replies less than {} late",
+                Ms(*lateness_bound_ms)
             ),
         }
     }

@@ -1,56 +1,96 @@
 //! The load generator's own health: was it the generator, and not the target, that set the figures?
 //!
+//! Three causes are told apart: the generator itself, other programs on its machine, and the target, which is what
+//! remains.
+//!
 //! # What is measured
 //!
-//! * **Busy share** of each worker: CPU time of its thread per wall time, in windows of one second. A worker
-//!   is one thread with one event loop, so a busy share near 1 means that it has no room: it cannot offer
-//!   more load, and replies queue up in front of it. Other programs on the machine do not affect this.
-//! * **Lateness** of each worker: an absolute-time tick every 10 ms, on the same event loop as the virtual
-//!   users. A tick that fires 30 ms late proves that a reply which came in at that moment was also taken, and
-//!   timed, up to 30 ms late, whatever the cause. Ticks that were missed during a stall are all counted, so a
-//!   stall of a second weighs as a second and not as one sample.
-//! * **Idle share** of the machine, from `/proc/stat`. It proves nothing alone (a target at its limit on the
-//!   same machine also leaves no idle CPU), so it only says *why* ticks were late.
+//! * **Lateness** of each worker: an absolute-time tick of the kernel every 10 ms, on the same event loop as the virtual
+//!   users. The tick is a reply that the generator sends to itself: it wakes the thread, waits in the run queue and in
+//!   the event loop like any other, and its true latency is zero. So a reply that comes in at a random moment is read
+//!   as late as a random tick. Ticks that were missed during a stall are all counted, so a stall of a second weighs as
+//!   a second and not as one sample.
+//! * **Busy share** of each worker: CPU time of its thread per wall time, in windows of one second. A worker is one
+//!   thread with one event loop, so a busy share near 1 means that it has no room: it cannot offer more load, and
+//!   replies queue up in front of it. Other programs on the machine do not affect this.
+//! * **Waiting share** of each worker: the time in which its thread was ready to run and no CPU took it, from the
+//!   kernel's run queue.
+//! * **Other programs**: their CPU, by name, without this process, its children, and the targets.
+//! * **Idle share** of the machine and, where the kernel has it, its pressure. They prove nothing: a target at its
+//!   limit also leaves no idle CPU.
+//!
+//! # The bound
+//!
+//! [`Evidence::lateness_bound`] is the 99th percentile of the lateness. At least 99 % of the replies that came in at
+//! random moments were read less late than that, so the reported 95th percentile less the bound is at most the true
+//! 96th. Without a schedule, whose late starts count as well, it cannot be too high by more than itself either, which is the smaller bound where replies are quick and many: few
+//! of them meet a stall that many ticks meet. Replies that all come in at once, a burst shorter than 1 % of the time, can be read later than the bound: the
+//! generator reads them one after the other. The maximum is reported beside it.
 //!
 //! # What follows
 //!
-//! A run is marked as saturated when one of these holds:
+//! The figures of a run are doubtful when one of these holds:
 //!
 //! 1. The busiest worker spent [`BUSY_TIME_SHARE`] of the run or more in windows with a busy share of at least
-//!    [`BUSY_SHARE`]. The throughput is then the generator's.
-//! 2. At least [`LATE_TICK_SHARE`] of the ticks fired later than the tolerance: [`LATENESS`], or a tenth of the
-//!    latency that the run reports, whichever is longer. The latencies then contain the generator's own
-//!    delay. The tenth keeps an overloaded target apart from an overloaded generator: replies that took 8 s
-//!    were not made slow by a tick that was 20 ms late.
-//!
+//!    [`BUSY_SHARE`]. The throughput is then the generator's: only then it was the bottleneck.
+//! 2. The bound is at least the tolerance: [`LATENESS`], or a tenth of the latency that the run reports, whichever is
+//!    longer. The latencies then contain the generator's own delay. The tenth keeps an overloaded target apart from an
+//!    overloaded generator: replies that took 8 s were not made slow by a tick that was 20 ms late. A reported latency
+//!    that is itself below [`LATENESS`] cannot be too high by more.
 //! 3. At least [`DROPPED_SHARE`] of the iterations that arrival executors wanted were dropped. What the others
 //!    measured is then not what the planned arrivals would have seen.
 //!
-//! When generator and target share a machine without idle CPU, the generator waits for the CPU although its
-//! own busy share is low. Rule 2 marks that run, because its latencies are not the target's alone; when the
-//! scheduler still gives the generator its turn in time, the run is not marked, because then the figures are
-//! right: the target really had no more CPU.
+//! A machine without idle CPU is no reason. When the scheduler gives the generator its turn in time, the figures are
+//! right: the target really had no more CPU. Other programs that took it are named.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    thread,
     time::{Duration, Instant},
 };
 
 mod evidence;
 mod judgement;
 mod machine;
+mod pressure;
+mod programs;
 mod pulse;
+mod run_queue;
+mod ticks;
 
 pub use self::{
-    evidence::Evidence,
+    evidence::{Evidence, LATE_TICK_SHARE},
     judgement::{
-        BUSY_SHARE, BUSY_TIME_SHARE, DROPPED_SHARE, Health, LATE_TICK_SHARE, LATE_TICKS, LATENESS,
-        NO_IDLE_SHARE, Schedule, busy, dropped, judge, late,
+        BUSY_SHARE, BUSY_TIME_SHARE, DROPPED_SHARE, Doubt, Health, LATE_TICKS, LATENESS, Ms, NO_IDLE_SHARE,
+        Schedule, busy, dropped, judge, late, other_programs, too_high,
     },
+    pressure::PressureShares,
+    programs::{OtherPrograms, Program},
     pulse::TICK,
 };
-use self::{machine::MachineCpu, pulse::Pulse};
-use crate::{cpu_clock, watch::own_rss_bytes};
+use self::{
+    machine::MachineCpu,
+    pressure::Pressure,
+    programs::Programs,
+    pulse::{Pulse, Reading},
+    run_queue::RunQueue,
+    ticks::Ticks,
+};
+use crate::{
+    cpu_clock,
+    watch::{Place, own_rss_bytes},
+};
+
+/// Time between two looks at the processes of the machine. Reason: a look reads a small file for each process, which
+/// takes milliseconds; programs that run for less than a second change no figure.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// The time until the first look, which doubles up to [`LOOK_EVERY`]. Reason: the target of a short run is found by the
+/// connections to it.
+const FIRST_LOOK: Duration = Duration::from_millis(100);
 
 /// Collects the health of all workers of this process. All clones share one collection.
 ///
@@ -64,6 +104,9 @@ pub struct Monitor {
 struct Shared {
     workers: Mutex<Vec<Arc<Mutex<Pulse>>>>,
     since: Mutex<Since>,
+    /// The processes of the machine, and whether a thread follows them.
+    programs: Mutex<Programs>,
+    is_followed: AtomicBool,
     /// The reading of the last [`Monitor::glance`].
     glanced: Mutex<(Instant, Duration)>,
 }
@@ -74,6 +117,7 @@ struct Since {
     at: Instant,
     cpu: Duration,
     machine: Option<MachineCpu>,
+    pressure: Pressure,
 }
 
 /// The observations of a [`Monitor`] since the last glance; for series over time.
@@ -102,6 +146,8 @@ impl Monitor {
         let shared = Shared {
             workers: Mutex::default(),
             since: Mutex::new(Since::now()),
+            programs: Mutex::default(),
+            is_followed: AtomicBool::new(false),
             glanced: Mutex::new((Instant::now(), cpu_clock::this_process())),
         };
         Self {
@@ -114,18 +160,46 @@ impl Monitor {
     /// Spawn it on the worker's own current-thread runtime, beside its virtual users: it reads the CPU clock of the
     /// thread that polls it, and its tick waits in the same queue as they do.
     pub async fn watch_worker(&self) {
+        self.follow_programs();
         let pulse = Arc::new(Mutex::new(Pulse::new()));
         lock(&self.shared.workers).push(Arc::clone(&pulse));
-        let mut interval = pulse::interval();
+        let queue = RunQueue::of_this_thread();
+        let mut ticks = Ticks::new();
         loop {
-            let planned = interval.tick().await;
-            let now = tokio::time::Instant::now();
-            lock(&pulse).beat(
-                now.saturating_duration_since(planned),
-                now.into_std(),
-                cpu_clock::this_thread(),
-            );
+            let (late, at) = ticks.next().await;
+            let reading = Reading {
+                at,
+                cpu: cpu_clock::this_thread(),
+                waited: queue.waited(),
+            };
+            lock(&pulse).beat(late, reading);
         }
+    }
+
+    /// These are targets: they and their children do not count as other programs.
+    pub fn leave_out(&self, targets: &[Place]) {
+        lock(&self.shared.programs).leave_out(targets);
+    }
+
+    /// Looks at the processes of the machine once per second, on a thread of its own, until the monitor is gone.
+    fn follow_programs(&self) {
+        if self.shared.is_followed.swap(true, Relaxed) {
+            return;
+        }
+        let shared = Arc::downgrade(&self.shared);
+        let follow = move || {
+            let mut pause = FIRST_LOOK;
+            loop {
+                thread::sleep(pause);
+                let Some(shared) = Weak::upgrade(&shared) else {
+                    return;
+                };
+                lock(&shared.programs).look();
+                pause = LOOK_EVERY.min(pause * 2);
+            }
+        };
+        // Without the thread, only the begin and the end of a period are looked at.
+        let _ = thread::Builder::new().name("programs".to_owned()).spawn(follow);
     }
 
     /// The observations since the monitor began or since the last glance, whichever is later. Does not affect
@@ -149,8 +223,11 @@ impl Monitor {
     pub fn take(&self) -> Evidence {
         let now = Since::now();
         let since = std::mem::replace(&mut *lock(&self.shared.since), now);
+        let elapsed = now.at.saturating_duration_since(since.at);
         let mut evidence = Evidence {
-            elapsed: now.at.saturating_duration_since(since.at),
+            elapsed,
+            pressure: now.pressure.since(since.pressure, elapsed),
+            others: lock(&self.shared.programs).take(elapsed),
             cpu: now.cpu.saturating_sub(since.cpu),
             machine_idle_share: now
                 .machine
@@ -179,6 +256,7 @@ impl Since {
             at: Instant::now(),
             cpu: cpu_clock::this_process(),
             machine: MachineCpu::read(),
+            pressure: Pressure::read(),
         }
     }
 }

@@ -20,7 +20,7 @@ mod sample;
 mod sampler;
 mod sampling;
 mod target;
-mod tree;
+pub(crate) mod tree;
 
 use self::{
     cgroup::Cgroup,

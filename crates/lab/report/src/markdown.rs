@@ -28,7 +28,8 @@ pub fn page(summary: &Summary) -> String {
         // Writing to a string cannot fail; so also below.
         let _ = writeln!(
             text,
-            "> The load generator was the bottleneck: {}\n",
+            "> {}: {}\n",
+            headline::capitalized(summary.generator.doubt().unwrap_or_default()),
             cell(reason)
         );
     }

@@ -23,11 +23,10 @@ impl Headline {
     pub fn of(summary: &Summary) -> Self {
         let verdict = summary.verdict();
         let highlights = Highlights::of(summary);
-        let bottleneck = "the load generator was the bottleneck";
         let reasons = [
             early(summary),
             failed(summary),
-            summary.generator.saturated.then(|| bottleneck.to_owned()),
+            summary.generator.doubt().map(str::to_owned),
         ];
         let has_begun = !matches!(summary.end, End::SetupFailed { .. });
         let course = has_begun.then(|| headline::course(summary, &highlights));

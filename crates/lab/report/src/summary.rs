@@ -50,7 +50,7 @@ pub use self::{
     breakdown::{Breakdown, Section},
     conclusion::Conclusion,
     errors::{ErrorGroup, FURTHER},
-    generator::{Generator, GeneratorSeries},
+    generator::{Doubted, Generator, GeneratorSeries, Neighbours, OtherProgram},
     group::Group,
     in_flight::StepInFlight,
     losses::Losses,

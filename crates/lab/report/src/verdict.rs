@@ -12,7 +12,8 @@ pub enum Verdict {
     Pass,
     /// A condition did not hold: a threshold, the count of messages, a share of failures.
     Fail,
-    /// Every condition held, but the figures are not the target's alone: the generator was the bottleneck.
+    /// Every condition held, but the figures are not the target's alone: the generator had no room, read replies
+    /// late, or started less than planned.
     Doubtful,
     /// The run did not get to its planned end, or has no complete result.
     Incomplete,

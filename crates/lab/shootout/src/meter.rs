@@ -69,6 +69,8 @@ impl Meter {
         targets: &[watch::Target],
         sampling: Option<Arc<Sampling>>,
     ) -> Result<Self, RunError> {
+        let places: Vec<_> = targets.iter().map(|target| target.place.clone()).collect();
+        monitor.leave_out(&places);
         let mut watches = targets
             .iter()
             .filter_map(|target| Watch::attach(&target.place).transpose());
@@ -232,10 +234,7 @@ impl Period {
         let evidence = Evidence {
             elapsed,
             cpu: generator_cpu,
-            busy_time_share: 0.0,
-            busiest_share: 0.0,
-            lateness: plimsoll_load::histogram::Histogram::new(),
-            machine_idle_share: None,
+            ..Evidence::nothing()
         };
         Self {
             elapsed,

@@ -13,9 +13,8 @@ use crate::{
     signals::Signals,
 };
 
-/// The warning about figures of a saturated generator.
-const SATURATED: &str =
-    "the load generator was the bottleneck, so the figures of this run do not describe the target alone";
+/// The warning about doubtful figures, after the doubt.
+const DOUBTFUL: &str = "so the figures of this run do not describe the target alone";
 
 /// The time for outputs to write the rest after a second signal. Reason: a file needs less, and a person who has
 /// pressed Ctrl-C twice does not want to wait for a missing database.
@@ -134,11 +133,11 @@ pub(super) async fn written(outputs: Running, signals: &Signals) -> OutputReport
 }
 
 /// The end of a command: the verdict of its test, or else that an output lost samples, because readers of these would be
-/// wrong without noticing.
+/// wrong without noticing. `doubt` says why the figures are doubtful.
 pub(super) fn ending(
     verdict: Result<Status, Failure>,
     outputs: &OutputReport,
-    is_saturated: bool,
+    doubt: Option<&str>,
 ) -> Result<Status, Failure> {
     let lost = outputs.notices().join("; ");
     let verdict = match verdict {
@@ -146,15 +145,13 @@ pub(super) fn ending(
         Ok(_) => Err(TestFailure::BadResult.because(lost)),
         Err(failure) => Err(failure.in_words(|message| format!("{message}; {lost}"))),
     };
-    if !is_saturated {
-        return verdict;
-    }
+    let Some(doubt) = doubt else { return verdict };
     match verdict {
         Ok(status) => {
-            tracing::warn!("{SATURATED}; the summary gives the reasons.");
+            tracing::warn!("{doubt}, {DOUBTFUL}; the summary gives the reasons.");
             Ok(status)
         }
-        Err(failure) => Err(failure.in_words(|message| format!("{message}; {SATURATED}"))),
+        Err(failure) => Err(failure.in_words(|message| format!("{message}; {doubt}, {DOUBTFUL}"))),
     }
 }
 

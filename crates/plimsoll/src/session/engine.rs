@@ -205,7 +205,7 @@ fn finished<'a>(ended: &'a Ended<'_, RunResult>) -> Finished<'a> {
     }
 }
 
-/// Whether the generator was the bottleneck.
+/// Whether the figures are the target's alone.
 pub(crate) fn health(test: &impl EngineTest, result: &RunResult) -> Health {
     generator::judge(&result.generator, result.schedule, test.latency(result))
 }

@@ -172,7 +172,13 @@ fn inconclusive(report: &Report, budget: Budget) -> String {
         _ => "Search again with more of it, or with a --start near the line.",
     };
     let percent = report.precision * 100.0;
-    format!("; {spent} before the interval was within ±{percent:.0} %. {advice}")
+    // The last step that other programs disturbed, for example.
+    let mut steps = report.steps.iter().rev();
+    let others = steps.find_map(|step| step.other_programs.as_ref());
+    let others = others
+        .map(|others| format!(" In some steps, {others}."))
+        .unwrap_or_default();
+    format!("; {spent} before the interval was within ±{percent:.0} %. {advice}{others}")
 }
 
 /// The reasons of the upper end, after a colon.
@@ -184,7 +190,18 @@ fn why(report: &Report) -> String {
         .likely_cause
         .as_ref()
         .map(|cause| format!("; likely cause: {cause}"));
-    format!(": {}{}", step.reasons.join("; "), cause.unwrap_or_default())
+    let reasons = step.reasons.join("; ");
+    // A generator that waited for a CPU names them itself.
+    let others = step
+        .other_programs
+        .as_ref()
+        .filter(|others| !reasons.contains(others.as_str()));
+    let others = others.map(|others| format!("; {others}"));
+    format!(
+        ": {reasons}{}{}",
+        cause.unwrap_or_default(),
+        others.unwrap_or_default()
+    )
 }
 
 /// Whether the expected load holds, as a last sentence.

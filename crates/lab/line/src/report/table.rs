@@ -53,7 +53,8 @@ pub fn row(number: usize, step: &Step, objectives: &[Objective], style: Style) -
         Vote::Broke => format!("{}: {}", style.bad("broke"), step.reasons.join("; ")),
         Vote::Generator => format!("{}: {}", style.bad("generator"), step.reasons.join("; ")),
     };
-    let cause = step.likely_cause.as_ref().map(|cause| format!("; {cause}"));
+    let cause = step.likely_cause.as_ref().filter(|cause| cause.is_specific());
+    let cause = cause.map(|cause| format!("; {cause}"));
     format!(
         "{number:>NUMBER$}{:>LOAD$}{values}{}  {verdict}{}",
         grouped(step.load),

@@ -42,10 +42,7 @@ pub(super) fn step(load: u64, verdict: Vote) -> Step {
             Vote::Broke => vec![format!("rtt p(95) {rtt}ms of 500ms allowed")],
             Vote::Generator => vec!["a worker was busy".to_owned()],
         },
-        broke: match verdict {
-            Vote::Broke => vec![Concern::Latency],
-            _ => Vec::new(),
-        },
+        broke: Vec::from_iter((verdict == Vote::Broke).then_some(Concern::Latency)),
         likely_cause: (verdict == Vote::Broke).then(|| Cause::TargetCpu {
             name: ":8080".to_owned(),
             cpu_cores: 1.94,
@@ -386,6 +383,7 @@ fn everything_for_machines() {
             },
             "what_broke": null,
             "likely_cause": null,
+            "other_programs": null,
             "reasons": null,
             "headline": "Holds 15 to 16 users at rtt p(95)<500, errors==0 (90 %)",
             "sentence": "Holds 15 to 16 users at rtt p(95)<500, errors==0 (90 %): within ±3.2 % after 1 steps. 15 users held in 3 of 3 steps; 17 users failed in 1 of 1 steps."
@@ -408,6 +406,7 @@ fn everything_for_machines() {
                   "held": true
                 }
               ],
+              "other_programs": null,
               "reasons": [],
               "broke": [],
               "likely_cause": null,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_load::{
+    generator::{OtherPrograms, Program},
     histogram::Histogram,
     metrics::{Contains, MetricSet, Registry},
 };
@@ -22,6 +23,8 @@ struct Case {
     n_dropped: u64,
     target_cores: f64,
     idle: f64,
+    /// CPU of other programs.
+    others: f64,
 }
 
 const CALM: Case = Case {
@@ -33,6 +36,7 @@ const CALM: Case = Case {
     n_dropped: 0,
     target_cores: 0.5,
     idle: 0.6,
+    others: 0.0,
 };
 
 fn step(case: Case) -> Step {
@@ -66,6 +70,14 @@ fn step(case: Case) -> Step {
                 busiest_share: case.busy,
                 lateness,
                 machine_idle_share: Some(case.idle),
+                others: OtherPrograms {
+                    cores: case.others,
+                    named: vec![Program {
+                        name: "cc1".to_owned(),
+                        cores: case.others,
+                    }],
+                },
+                ..Evidence::nothing()
             },
             schedule: Schedule {
                 n_due: 100,
@@ -191,12 +203,8 @@ fn a_resource_is_exhausted_from_a_share_on() {
     let metrics = MetricSet::new(Arc::new(registry));
     let cause_of = |cpu_cores: f64, rss_bytes, memory_bytes, idle| {
         let generator = Evidence {
-            elapsed: Duration::ZERO,
-            cpu: Duration::ZERO,
-            busy_time_share: 0.0,
-            busiest_share: 0.0,
-            lateness: Histogram::new(),
             machine_idle_share: idle,
+            ..Evidence::nothing()
         };
         let targets = [TargetUse {
             name: "app".to_owned(),
@@ -217,12 +225,11 @@ fn a_resource_is_exhausted_from_a_share_on() {
             failures: &[],
             targets: &targets,
         };
-        cause(&measured).map(|cause| cause.to_string())
+        cause(&measured, None).map(|cause| cause.to_string())
     };
     let memory = "memory of app 900 B of the machine's 1.0 kB";
     let thread =
         |cores: &str| format!("CPU of app {cores} cores, all that a single thread can have; 2 are there");
-    let idle_less = "this machine had no idle CPU, of which the generator itself took 0.00 cores";
     for (cpu_cores, rss_bytes, memory_bytes, idle, expected) in [
         (1.9, 0, None, None, Some("CPU of app 95 % of 2 cores".to_owned())),
         (1.89, 0, None, None, None),
@@ -235,8 +242,10 @@ fn a_resource_is_exhausted_from_a_share_on() {
         (0.1, 900, None, None, None),
         // Memory comes before the CPU of one thread, and both before no cause.
         (1.0, 900, Some(1_000), None, Some(memory.to_owned())),
-        (0.1, 0, None, Some(0.04), Some(idle_less.to_owned())),
-        (0.1, 0, None, Some(0.05), None),
+        // A machine without idle CPU is no cause. It leaves open whether the target wanted more than one core.
+        (0.1, 0, None, Some(0.0), None),
+        (1.0, 0, None, Some(0.04), None),
+        (1.0, 0, None, Some(0.05), Some(thread("1.00"))),
     ] {
         let found = cause_of(cpu_cores, rss_bytes, memory_bytes, idle);
         assert_eq!(found, expected, "{cpu_cores} cores, {rss_bytes} bytes, {idle:?}");
@@ -244,10 +253,13 @@ fn a_resource_is_exhausted_from_a_share_on() {
 }
 
 #[test]
-fn what_was_exhausted_is_told() {
+fn the_cause_is_the_target_unless_the_generator_was_late() {
     let slow = Case { rtt_ms: 600, ..CALM };
+    let remains = Some(
+        "the target or the network, because the generator read 99 % of the replies less than 1.0 ms late",
+    );
     for (case, expected) in [
-        (slow, None),
+        (slow, remains),
         (
             Case {
                 target_cores: 1.94,
@@ -262,16 +274,14 @@ fn what_was_exhausted_is_told() {
             },
             Some("CPU of :8080 1.02 cores, all that a single thread can have; 2 are there"),
         ),
+        // The machine is never the cause, whatever other programs took.
         (
             Case {
-                target_cores: 1.2,
+                idle: 0.0,
+                others: 1.4,
                 ..slow
             },
-            None,
-        ),
-        (
-            Case { idle: 0.01, ..slow },
-            Some("this machine had no idle CPU, of which the generator itself took 0.40 cores"),
+            remains,
         ),
         // The target may have wanted more CPU.
         (
@@ -280,7 +290,22 @@ fn what_was_exhausted_is_told() {
                 target_cores: 1.02,
                 ..slow
             },
-            Some("this machine had no idle CPU, of which the generator itself took 0.40 cores"),
+            remains,
+        ),
+        // Not late enough to explain 600 ms; with errors, any lateness leaves the cause open.
+        (
+            Case { late: 9, ..slow },
+            Some(
+                "the target or the network, because the generator read 99 % of the replies less than 50 ms late",
+            ),
+        ),
+        (
+            Case {
+                late: 9,
+                n_errors: 1,
+                ..CALM
+            },
+            None,
         ),
         (
             Case {
@@ -292,5 +317,18 @@ fn what_was_exhausted_is_told() {
     ] {
         let cause = step(case).likely_cause.map(|cause| cause.to_string());
         assert_eq!(cause.as_deref(), expected);
+    }
+}
+
+#[test]
+fn other_programs_are_named_whatever_the_verdict() {
+    let note = "other programs on this machine took 1.40 cores (cc1 1.40)";
+    let busy = Case { others: 1.4, ..CALM };
+    for (case, expected) in [
+        (CALM, None),
+        (busy, Some(note)),
+        (Case { rtt_ms: 600, ..busy }, Some(note)),
+    ] {
+        assert_eq!(step(case).other_programs.as_deref(), expected);
     }
 }

@@ -2,8 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use tokio::time::{Interval, MissedTickBehavior};
-
 use super::{BUSY_SHARE, Evidence};
 use crate::histogram::Histogram;
 
@@ -19,19 +17,14 @@ const WINDOW: Duration = Duration::from_secs(1);
 /// The least length of a period's last, shorter window. Reason: ten ticks; fewer say nothing.
 const SHORTEST_WINDOW: Duration = Duration::from_millis(100);
 
-/// Ticks at absolute times; a tick that was missed is delivered late and never skipped, so that each stall has
-/// its full weight in the lateness.
-pub(super) fn interval() -> Interval {
-    let mut interval = tokio::time::interval(TICK);
-    interval.set_missed_tick_behavior(MissedTickBehavior::Burst);
-    interval
-}
-
-/// A reading of the wall clock and of the thread's CPU clock at the same moment.
+/// The clocks of a worker's thread at the same moment.
 #[derive(Clone, Copy, Debug)]
-struct Reading {
-    at: Instant,
-    cpu: Duration,
+pub(super) struct Reading {
+    pub(super) at: Instant,
+    /// Its CPU time.
+    pub(super) cpu: Duration,
+    /// The time in which it waited for a CPU. `None` if unknown.
+    pub(super) waited: Option<Duration>,
 }
 
 #[derive(Debug)]
@@ -43,6 +36,8 @@ pub(super) struct Pulse {
     window: Option<(Reading, Reading)>,
     watched: Duration,
     busy: Duration,
+    /// The time of waiting for a CPU while it was watched.
+    waited: Option<Duration>,
     busiest_share: f64,
 }
 
@@ -54,15 +49,15 @@ impl Pulse {
             window: None,
             watched: Duration::ZERO,
             busy: Duration::ZERO,
+            waited: None,
             busiest_share: 0.0,
         }
     }
 
-    /// Notes a tick that fired `late` at the time `at`, when the thread had used `cpu` in all.
-    pub(super) fn beat(&mut self, late: Duration, at: Instant, cpu: Duration) {
+    /// Notes a tick that fired `late`, and the clocks at that moment.
+    pub(super) fn beat(&mut self, late: Duration, reading: Reading) {
         self.lateness.record(late);
         self.latest = self.latest.max(Some(late));
-        let reading = Reading { at, cpu };
         let begin = self.window.map_or(reading, |(begin, _)| begin);
         self.window = Some((begin, reading));
         self.close_window(WINDOW);
@@ -82,9 +77,17 @@ impl Pulse {
         if !self.watched.is_zero() {
             let share = self.busy.as_secs_f64() / self.watched.as_secs_f64();
             evidence.busy_time_share = evidence.busy_time_share.max(share);
+            let waiting = self
+                .waited
+                .map(|waited| waited.as_secs_f64() / self.watched.as_secs_f64());
+            evidence.waiting_share = match (evidence.waiting_share, waiting) {
+                (Some(one), Some(other)) => Some(one.max(other)),
+                (one, other) => one.or(other),
+            };
         }
         self.lateness.clear();
         (self.watched, self.busy, self.busiest_share) = (Duration::ZERO, Duration::ZERO, 0.0);
+        self.waited = None;
     }
 
     fn close_window(&mut self, shortest: Duration) {
@@ -95,6 +98,9 @@ impl Pulse {
         }
         let share = end.cpu.saturating_sub(begin.cpu).as_secs_f64() / wall.as_secs_f64();
         self.watched += wall;
+        if let Some((begin, end)) = begin.waited.zip(end.waited) {
+            self.waited = Some(self.waited.unwrap_or_default() + end.saturating_sub(begin));
+        }
         if share >= BUSY_SHARE {
             self.busy += wall;
         }
@@ -110,14 +116,23 @@ mod tests {
     /// Beats once per tick through windows of the given length in ms and CPU use in ms.
     fn evidence(windows: &[(u64, u64)]) -> Evidence {
         let mut pulse = Pulse::new();
-        let (mut at, mut cpu) = (Instant::now(), Duration::ZERO);
-        pulse.beat(Duration::ZERO, at, cpu);
+        // A thread that is always ready waits when it has no CPU.
+        let mut reading = Reading {
+            at: Instant::now(),
+            cpu: Duration::ZERO,
+            waited: Some(Duration::ZERO),
+        };
+        pulse.beat(Duration::ZERO, reading);
         for &(wall_ms, cpu_ms) in windows {
             let n_ticks = u32::try_from(wall_ms / 10).unwrap();
             for _ in 0..n_ticks {
-                at += TICK;
-                cpu += Duration::from_millis(cpu_ms) / n_ticks;
-                pulse.beat(Duration::ZERO, at, cpu);
+                let cpu = Duration::from_millis(cpu_ms) / n_ticks;
+                reading = Reading {
+                    at: reading.at + TICK,
+                    cpu: reading.cpu + cpu,
+                    waited: reading.waited.map(|waited| waited + TICK.saturating_sub(cpu)),
+                };
+                pulse.beat(Duration::ZERO, reading);
             }
         }
         let mut evidence = Evidence::nothing();
@@ -148,6 +163,20 @@ mod tests {
                 (found.busiest_share - busiest_share).abs() < 1e-3,
                 "{windows:?}: {found:?}"
             );
+        }
+    }
+
+    #[test]
+    fn tells_how_long_it_waited_for_a_cpu() {
+        for (windows, expected) in [
+            (&[(1000, 1000)][..], Some(0.0)),
+            (&[(1000, 250)], Some(0.75)),
+            (&[(1000, 1000), (1000, 0)], Some(0.5)),
+            (&[(90, 0)], None),
+        ] {
+            let found = evidence(windows).waiting_share;
+            let is_near = found.unwrap_or(-1.0) - expected.unwrap_or(-1.0);
+            assert!(is_near.abs() < 1e-3, "{windows:?}: {found:?}");
         }
     }
 }

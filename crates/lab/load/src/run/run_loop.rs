@@ -132,6 +132,8 @@ impl RunLoop {
 
     fn start(&mut self) -> Started {
         self.sampling.iter().for_each(|sampling| sampling.prepare());
+        let targets = self.sampling.iter().flat_map(|sampling| sampling.places());
+        self.monitor.leave_out(&targets.cloned().collect::<Vec<_>>());
         // The generator's work to create the virtual users and in setup is not part of the run.
         self.monitor.take();
         self.monitor.glance();

@@ -17,7 +17,7 @@ use std::{
 };
 
 use super::{
-    Account, Latest, OpenPage, Target, WatchError,
+    Account, Latest, OpenPage, Place, Target, WatchError,
     latest::LatestCell,
     sampler::{Order, Sampler},
 };
@@ -46,6 +46,7 @@ pub struct Sampling {
 struct Attached {
     name: String,
     what: String,
+    place: Place,
     latest: LatestCell,
     /// Holds the three orders of a run, and the requests for accounts, one per second.
     orders: Sender<Order>,
@@ -149,6 +150,11 @@ impl Sampling {
             .map(|target| (target.name.as_str(), target.latest.get()))
     }
 
+    /// The places of all targets.
+    pub fn places(&self) -> impl Iterator<Item = &Place> {
+        self.targets.iter().map(|target| &target.place)
+    }
+
     /// The names of all targets.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.targets.iter().map(|target| target.name.as_str())
@@ -159,6 +165,7 @@ impl Attached {
     /// Starts the thread of a target, and waits until it was found.
     fn start(target: &Target, open: &OpenPage) -> Result<Self, SamplingError> {
         let what = target.place.to_string();
+        let place = target.place.clone();
         let (orders, receiver) = channel();
         let (report, found) = sync_channel(1);
         let (target, open) = (target.clone(), OpenPage::clone(open));
@@ -182,6 +189,7 @@ impl Attached {
             Ok((name, latest)) => Ok(Self {
                 name,
                 what,
+                place,
                 latest,
                 orders,
             }),

@@ -9,13 +9,15 @@ mod descriptors;
 mod ledger;
 mod listener;
 mod network;
-mod process;
+mod peers;
+pub(crate) mod process;
 
 pub use self::process::own_rss_bytes;
 use self::{
     ledger::CpuLedger,
     process::{Process, ProcessId},
 };
+pub(crate) use self::{listener::holders, peers::Peers};
 use super::{
     Sample, WatchError,
     figure::{self, Figure, Reading},
@@ -52,7 +54,7 @@ impl ProcessTree {
     pub(super) fn attach(root: Root) -> Result<Self, WatchError> {
         let pids = match root {
             Root::Process(pid) => vec![pid],
-            Root::Port(port) => listener::holders(port)?,
+            Root::Port(port) => holders(port)?,
         };
         let roots = pids.iter().filter_map(|&pid| process::read(pid));
         let roots: Vec<_> = roots.map(|process| process.id).collect();
@@ -81,11 +83,7 @@ impl ProcessTree {
     pub(super) fn program(&self) -> Option<String> {
         let pid = self.pids().next()?;
         let comm = fs::read(format!("/proc/{pid}/comm")).ok()?;
-        let comm: String = String::from_utf8_lossy(&comm)
-            .chars()
-            .filter(|character| !character.is_control())
-            .collect();
-        (!comm.trim().is_empty()).then(|| comm.trim().to_owned())
+        process::shown(&String::from_utf8_lossy(&comm))
     }
 
     /// Samples the tree. Reads one small file per process of the machine and two per process of the tree, a few

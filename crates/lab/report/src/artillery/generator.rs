@@ -80,13 +80,8 @@ impl Arrivals {
                 lateness.max().as_millis()
             );
         }
-        if health.saturated {
-            text.push_str(
-                "  The generator was the bottleneck, so these figures do not describe the target alone:\n",
-            );
-        }
-        for reason in &health.reasons {
-            let _ = writeln!(text, "  {reason}");
+        for sentence in health.sentences() {
+            let _ = writeln!(text, "  {sentence}");
         }
         text
     }

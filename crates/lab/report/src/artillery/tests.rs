@@ -4,7 +4,7 @@ use std::{sync::Arc, time::UNIX_EPOCH};
 
 use expect_test::expect;
 use plimsoll_load::{
-    generator::Health,
+    generator::{Doubt, Health},
     metrics::{Contains, Registry},
 };
 
@@ -263,7 +263,9 @@ fn what_the_generator_reached_is_told() {
     };
     let health = Health {
         saturated: true,
+        doubt: Some(Doubt::Busy),
         reasons: vec!["a worker was busy".to_owned()],
+        ..Health::default()
     };
     expect![[r#"
         Generator:
@@ -273,7 +275,7 @@ fn what_the_generator_reached_is_told() {
           8000 were interrupted by the end of the run
           93 never arrived: the arrival rate was not kept, so the load was lower than the file asks for
           900 arrived 50 ms or more after their moment (up to 800 ms): the arrival rate was not kept
-          The generator was the bottleneck, so these figures do not describe the target alone:
+          DOUBTFUL: the load generator was the bottleneck, so these figures do not describe the target alone
           a worker was busy
     "#]]
     .assert_eq(&arrivals.text(&health));

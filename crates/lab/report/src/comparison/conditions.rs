@@ -46,9 +46,9 @@ pub(super) fn obstacles(baseline: &[&Summary], candidate: &[&Summary]) -> Vec<St
             End::Aborted { reason } => obstacles.push(format!("{id} was aborted: {reason}")),
             End::SetupFailed { reason } => obstacles.push(format!("{id} did not start: {reason}")),
         }
-        if run.generator.saturated && !takes_replies_late(run) {
+        if let Some(doubt) = run.generator.doubt().filter(|_| !takes_replies_late(run)) {
             obstacles.push(format!(
-                "in {id} the generator was the bottleneck, so its figures do not describe the target alone"
+                "in {id} {doubt}, so its figures do not describe the target alone"
             ));
         }
     }
@@ -148,6 +148,15 @@ fn company(baseline: &[&Summary], candidate: &[&Summary]) -> Company {
 /// Who else used the machine, when that is much.
 fn neighbours(run: &Summary) -> Option<String> {
     let (id, n_cores, generator) = (&run.metadata.id, run.environment.cores, &run.generator);
+    let others = generator
+        .machine
+        .as_ref()
+        .filter(|machine| machine.other_cores > FOREIGN_SHARE * cores(run));
+    if let Some(others) = others.and_then(|machine| machine.other_programs.as_ref()) {
+        return Some(format!(
+            "in {id} {others}, so only larger differences are reported; run nothing else on the machine"
+        ));
+    }
     if let Some(foreign) = foreign_cores(run) {
         return (foreign > FOREIGN_SHARE * cores(run)).then(|| {
             format!(

@@ -137,7 +137,7 @@ fn nothing_but_the_target_may_differ() {
     check(
         |run| run.generator.saturated = true,
         Inconclusive,
-        "the generator was the bottleneck",
+        "the load generator was the bottleneck",
     );
 }
 

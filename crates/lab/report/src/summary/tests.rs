@@ -145,10 +145,10 @@ pub(crate) fn run() -> RunResult {
         generator: Evidence {
             elapsed: Duration::from_millis(44_500),
             cpu: Duration::from_millis(4_450),
-            busy_time_share: 0.0,
             busiest_share: 0.25,
             lateness,
             machine_idle_share: Some(0.5),
+            ..Evidence::nothing()
         },
         schedule: Schedule::default(),
     }
@@ -525,12 +525,22 @@ fn json_has_the_documented_fields() {
               "p99_9": 800,
               "max": 800
             },
+            "lateness_bound_ms": null,
+            "waiting_share": null,
             "saturated": false,
+            "doubt": null,
             "reasons": [],
             "series": {
               "cpu_cores": [null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
               "rss_bytes": [null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
               "lateness_max_us": [null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null]
+            },
+            "machine": {
+              "other_cores": 0.0,
+              "programs": [],
+              "other_programs": null,
+              "pressure_share": null,
+              "group_pressure_share": null
             }
           }
         }"#]]

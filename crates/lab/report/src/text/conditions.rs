@@ -1,5 +1,5 @@
-//! The section below the metrics: failed iterations, losses, the target's resource use, and whether the generator was
-//! saturated.
+//! The section below the metrics: failed iterations, losses, the target's resource use, the generator's own delay, and
+//! other programs on its machine.
 
 use std::time::Duration;
 
@@ -7,8 +7,11 @@ use super::{LEAST_DOTS, causes, columns, dotted, wrap::wrap};
 use crate::{
     Distribution, Style, Summary,
     quantity::{self, TimeUnit},
-    summary::{End, ErrorGroup, Generator, Iterations, Losses, Target, Threshold, Values},
+    summary::{End, ErrorGroup, Generator, Iterations, Losses, Neighbours, Target, Threshold, Values},
 };
+
+/// The share of the time in which a program waited for a CPU, from which on it is told. Reason: a calm machine has less.
+const NOTABLE_PRESSURE: f64 = 0.1;
 
 /// A name, a line about it, and sentences below that line.
 #[derive(Debug)]
@@ -57,8 +60,9 @@ impl Conditions {
         ];
         let targets = summary.targets.iter().map(|found| target(found, style));
         let generator = generator(&summary.generator, style);
+        let machine = summary.generator.machine.as_ref().and_then(machine);
         let conditions = first.into_iter().chain(common).flatten().chain(targets);
-        Self(conditions.chain([generator]).collect())
+        Self(conditions.chain([generator]).chain(machine).collect())
     }
 
     /// One block per condition.
@@ -247,13 +251,17 @@ fn target(target: &Target, style: Style) -> Condition {
 }
 
 fn generator(generator: &Generator, style: Style) -> Condition {
-    let verdict = if generator.saturated {
-        style.bad("✗ INVALID: it was the bottleneck")
-    } else {
-        style.good("✓ was not the bottleneck")
+    let verdict = match generator.doubt() {
+        Some(doubt) => style.bad(&format!("✗ DOUBTFUL: {doubt}")),
+        None => style.good("✓ was not the bottleneck"),
     };
+    // A doubt about late replies says the bound itself.
+    let bound = generator
+        .bound()
+        .filter(|bound| !verdict.contains(bound.as_str()));
+    let bound = bound.map(|bound| format!(", {bound}")).unwrap_or_default();
     let line = format!(
-        "{verdict}, CPU {}",
+        "{verdict}{bound}, CPU {}",
         cpu(generator.cpu_seconds, generator.cores, style)
     );
     let meaning = "these figures do not describe the target alone".to_owned();
@@ -267,6 +275,25 @@ fn generator(generator: &Generator, style: Style) -> Condition {
             .chain(generator.reasons.clone())
             .collect(),
     }
+}
+
+/// What other programs on the generator's machine took, if it is much.
+fn machine(machine: &Neighbours) -> Option<Condition> {
+    let line = machine.other_programs.clone()?;
+    let waited = machine.pressure_share.filter(|share| *share >= NOTABLE_PRESSURE);
+    Some(Condition {
+        name: "machine",
+        line,
+        details: waited
+            .map(|share| {
+                format!(
+                    "for {:.0} % of the time, a program waited for a CPU",
+                    share * 100.0
+                )
+            })
+            .into_iter()
+            .collect(),
+    })
 }
 
 /// How late the generator's timers fired.

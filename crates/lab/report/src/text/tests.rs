@@ -153,7 +153,7 @@ fn losses_target_and_a_saturated_generator_stand_below() {
               deliveries..........: 99 of 100 received, 1 lost, 0 duplicated, 2 out of order
               target..............: server (process 4711), CPU 1m0s (1.50 cores, up to 1.75), RSS up to 12 MB
                 - at most 3 threads, 109 open files
-              generator...........: ✗ INVALID: it was the bottleneck, CPU 4.45s (0.10 cores)
+              generator...........: ✗ DOUBTFUL: the load generator was the bottleneck, CPU 4.45s (0.10 cores)
                 - these figures do not describe the target alone
                 - a worker was busy all the time; use more workers,
                   another machine, or less load

@@ -3,7 +3,7 @@
 use std::time::UNIX_EPOCH;
 
 use plimsoll_clients::cause::{Cause, Phase};
-use plimsoll_load::histogram::Histogram;
+use plimsoll_load::{generator::Doubt, histogram::Histogram};
 
 use super::*;
 use crate::meter::Watched;
@@ -104,7 +104,9 @@ pub(crate) fn faulty_step() -> Step {
     count(&mut step.drops, Cause::of_disconnect("too_slow"), 1);
     step.health = Health {
         saturated: true,
+        doubt: Some(Doubt::Busy),
         reasons: vec!["its workers were too busy".to_owned()],
+        ..Health::default()
     };
     step
 }

@@ -70,9 +70,15 @@ impl Outcome {
             let reasons = step.health.reasons.iter();
             reasons.map(|reason| format!("with {} clients: {reason}", step.n_clients))
         });
+        let whole = Health::calm(&self.generator, None);
+        let bounds = self.steps.iter().filter_map(|step| step.health.lateness_bound_ms);
         Health {
             saturated: self.is_saturated(),
+            doubt: self.steps.iter().filter_map(|step| step.health.doubt).min(),
             reasons: reasons.take(MAX_STEPS).collect(),
+            // The worst step, because the doubt may be about it.
+            lateness_bound_ms: bounds.max_by(f64::total_cmp),
+            other_programs: whole.other_programs,
         }
     }
 

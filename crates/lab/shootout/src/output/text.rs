@@ -37,9 +37,9 @@ pub(super) fn step(step: &Step, setting: &Setting) -> String {
     lines.extend(failures("dropped", &step.drops));
     lines.extend(
         step.health
-            .reasons
-            .iter()
-            .map(|reason| format!("    GENERATOR WAS THE BOTTLENECK: {reason}")),
+            .sentences()
+            .into_iter()
+            .map(|sentence| format!("    {sentence}")),
     );
     lines.iter().fold(String::new(), |text, line| text + line + "\n")
 }

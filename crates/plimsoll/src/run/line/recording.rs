@@ -54,6 +54,7 @@ impl<'a> Recording<'a> {
     /// The recording of a run that has not begun.
     pub(super) fn new(timing: Timing, monitor: Monitor, watched: &'a mut Watched) -> Self {
         watched.begin();
+        monitor.leave_out(&watched.places());
         Self {
             timing,
             monitor,

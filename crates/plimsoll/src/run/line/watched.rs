@@ -48,6 +48,11 @@ impl Watched {
         self.targets.len()
     }
 
+    /// Where the targets are.
+    pub(super) fn places(&self) -> Vec<Place> {
+        self.targets.iter().map(|target| target.place.clone()).collect()
+    }
+
     /// Begins the measurement.
     pub(super) fn begin(&mut self) {
         for target in &mut self.targets {

@@ -15,7 +15,7 @@ pub(super) struct Course<'a> {
     pub(super) n_workers: NonZeroUsize,
     /// The recorder that observed the run.
     pub(super) recorder: Recorder,
-    /// Whether the generator was the bottleneck.
+    /// Whether the figures are the target's alone.
     pub(super) health: Health,
     /// The costs of the watched targets.
     pub(super) accounts: Vec<Account>,

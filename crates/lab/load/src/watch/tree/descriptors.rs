@@ -1,6 +1,6 @@
 //! The open files of a process, and the sockets among them: `/proc/PID/fd`.
 
-use std::{fs, io, path::Path};
+use std::{collections::HashSet, fs, io, path::Path};
 
 /// Open file descriptors. Zero for a process that has ended, `None` for one that this user may not inspect.
 ///
@@ -34,6 +34,12 @@ pub(super) fn holds_any(pid: u32, inodes: &[u64]) -> bool {
         return false;
     };
     sockets(entries).any(|inode| inodes.contains(&inode))
+}
+
+/// The inodes of the sockets of this process, at most `most` of them.
+pub(super) fn own_sockets(most: usize) -> HashSet<u64> {
+    let entries = fs::read_dir("/proc/self/fd");
+    entries.into_iter().flat_map(sockets).take(most).collect()
 }
 
 fn sockets(entries: fs::ReadDir) -> impl Iterator<Item = u64> {

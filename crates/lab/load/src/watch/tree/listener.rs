@@ -11,7 +11,7 @@ const LISTEN: &str = "0A";
 ///
 /// # Errors
 /// [`WatchError::NoListener`] if no process listens, or no holder is visible to this user.
-pub(super) fn holders(port: u16) -> Result<Vec<u32>, WatchError> {
+pub(crate) fn holders(port: u16) -> Result<Vec<u32>, WatchError> {
     let inodes = inodes(port)?;
     let mut pids: Vec<u32> = process::pids()?
         .filter(|&pid| descriptors::holds_any(pid, &inodes))

@@ -5,21 +5,29 @@ use std::{
     fs, io,
 };
 
+/// The kernel's clock ticks in a second for programs (`USER_HZ`): 100 on every architecture that Linux has today.
+pub(crate) const TICKS_PER_SECOND: f64 = 100.0;
+
+/// The longest name of a program, in characters. Reason: three names fit into a line.
+const MAX_NAME_CHARS: usize = 40;
+
 /// A process id together with the start time. The kernel reuses an id alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct ProcessId {
-    pub(super) pid: u32,
+pub(crate) struct ProcessId {
+    pub(crate) pid: u32,
     /// Clock ticks between boot and the start of the process.
-    pub(super) started_ticks: u64,
+    pub(crate) started_ticks: u64,
 }
 
 /// The fields of `/proc/PID/stat` that a watch needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Process {
-    pub(super) id: ProcessId,
-    pub(super) parent: u32,
-    pub(super) state: char,
-    pub(super) n_threads: u64,
+pub(crate) struct Process {
+    pub(crate) id: ProcessId,
+    pub(crate) parent: u32,
+    pub(crate) state: char,
+    pub(crate) n_threads: u64,
+    /// User and system time of all its threads since it began, in ticks of [`TICKS_PER_SECOND`].
+    pub(crate) cpu_ticks: u64,
 }
 
 impl Process {
@@ -42,6 +50,10 @@ impl Process {
             parent: fields.get(1)?.parse().ok()?,
             state: fields.first()?.chars().next()?,
             n_threads: fields.get(17)?.parse().ok()?,
+            cpu_ticks: {
+                let [user, system] = [11, 12].map(|at| fields.get(at)?.parse::<u64>().ok());
+                user?.saturating_add(system?)
+            },
         })
     }
 }
@@ -71,13 +83,43 @@ pub fn own_rss_bytes() -> Option<u64> {
 }
 
 /// One process; `None` when it does not exist.
-pub(super) fn read(pid: u32) -> Option<Process> {
+pub(crate) fn read(pid: u32) -> Option<Process> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     Process::parse(&String::from_utf8_lossy(&stat))
 }
 
+/// The name of the program that a process runs, for people: the file name of its command, or the kernel's name for it.
+/// `None` for a process that has ended.
+pub(crate) fn name(pid: u32) -> Option<String> {
+    let read = |file| {
+        let bytes = fs::read(format!("/proc/{pid}/{file}")).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    // The kernel's name is that of the main thread, which runtimes rename ("MainThread").
+    read("cmdline")
+        .and_then(|command| command_name(&command))
+        .or_else(|| shown(&read("comm")?))
+}
+
+/// The file name in the first argument of a command. A title such as `puma 6.4 (tcp://[::]:80)` is cut after its first
+/// word. `None` for a kernel thread, which has no command.
+fn command_name(command: &str) -> Option<String> {
+    let first = command.split(['\0', ' ']).next()?;
+    shown(first.rsplit('/').next()?.trim_end_matches(':'))
+}
+
+/// A name as far as it can be shown: without control characters and not longer than a line has room for.
+pub(crate) fn shown(name: &str) -> Option<String> {
+    let name: String = name
+        .chars()
+        .filter(|character| !character.is_control())
+        .take(MAX_NAME_CHARS)
+        .collect();
+    Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
 /// All processes of the machine, except those that end meanwhile.
-pub(super) fn all() -> io::Result<Vec<Process>> {
+pub(crate) fn all() -> io::Result<Vec<Process>> {
     Ok(pids()?.filter_map(read).collect())
 }
 
@@ -91,7 +133,7 @@ pub(super) fn pids() -> io::Result<impl Iterator<Item = u32>> {
 /// The processes of `all` that are `roots` or descend from them, each once.
 ///
 /// A child whose parent has ended is adopted by another process and leaves the tree.
-pub(super) fn tree(roots: &[ProcessId], all: &[Process]) -> Vec<Process> {
+pub(crate) fn tree(roots: &[ProcessId], all: &[Process]) -> Vec<Process> {
     let mut children: HashMap<u32, Vec<&Process>> = HashMap::new();
     for process in all {
         children.entry(process.parent).or_default().push(process);
@@ -128,9 +170,26 @@ mod tests {
                 id,
                 parent: 4725,
                 state: 'R',
-                n_threads: 9
+                n_threads: 9,
+                cpu_ticks: 15,
             })
         );
+    }
+
+    #[test]
+    fn a_program_is_named_after_its_command() {
+        for (command, expected) in [
+            ("/usr/bin/node\0-e\0for(;;);\0", Some("node")),
+            ("busy-neighbour\0", Some("busy-neighbour")),
+            ("puma 6.4 (tcp://[::]:80) [app]\0", Some("puma")),
+            ("postgres: walwriter\0", Some("postgres")),
+            ("\u{1b}[2J\0", Some("[2J")),
+            ("/\0", None),
+            ("", None),
+        ] {
+            assert_eq!(command_name(command).as_deref(), expected, "{command:?}");
+        }
+        assert!(name(std::process::id()).is_some());
     }
 
     #[test]
@@ -175,6 +234,7 @@ mod tests {
             parent,
             state: 'S',
             n_threads: 1,
+            cpu_ticks: 0,
         }
     }
 

@@ -91,7 +91,7 @@ fn runs_must_have_ended_by_themselves() {
     }
     check(
         |run| run.generator.saturated = true,
-        &["in run-2 the generator was the bottleneck, so its figures do not describe the target alone"],
+        &["in run-2 the load generator was the bottleneck, so its figures do not describe the target alone"],
     );
 }
 

@@ -411,7 +411,7 @@ fn a_saturated_open_model_says_so_in_its_own_section() {
                 failed iterations............: 2
                 failures by cause............: 2
                   - 2 × connection refused (after 1.5 s)
-                generator....................: ✗ INVALID: it was the bottleneck, CPU 4.45s (0.10 cores)
+                generator....................: ✗ DOUBTFUL: the load generator was the bottleneck, CPU 4.45s (0.10 cores)
                   - these figures do not describe the target alone
                   - a worker was busy all the time
         "#]],

@@ -3,6 +3,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use plimsoll_clients::{http::TlsFacts, tls::TlsVersion};
+use plimsoll_load::generator::Doubt;
 
 use super::*;
 use crate::http::{failures::Kind, phase::Phase};
@@ -81,7 +82,9 @@ pub(crate) fn open_model() -> HttpOutcome {
     outcome.n_unsent = 990;
     outcome.health = Health {
         saturated: true,
+        doubt: Some(Doubt::Busy),
         reasons: vec!["a worker was busy".to_owned()],
+        ..Health::default()
     };
     outcome.findings = vec![Finding {
         threshold: "latency:p(99)<50".to_owned(),

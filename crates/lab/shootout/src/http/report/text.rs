@@ -48,8 +48,8 @@ fn write(out: &mut String, outcome: &HttpOutcome, layout: Layout) -> std::fmt::R
         .targets
         .iter()
         .for_each(|target| out.push_str(&target.text()));
-    for reason in &outcome.health.reasons {
-        writeln!(out, "GENERATOR WAS THE BOTTLENECK: {reason}")?;
+    for sentence in outcome.health.sentences() {
+        writeln!(out, "{sentence}")?;
     }
     thresholds(out, outcome)?;
     remarks(out, outcome)

@@ -173,9 +173,12 @@ fn a_broadcast_run() {
                     },
                     "generator": {
                       "saturated": true,
+                      "doubt": "busy",
                       "reasons": [
                         "its workers were too busy"
-                      ]
+                      ],
+                      "lateness_bound_ms": null,
+                      "other_programs": null
                     }
                   }
                 }
@@ -304,7 +307,10 @@ fn a_connect_run() {
                     "drops": {},
                     "generator": {
                       "saturated": false,
-                      "reasons": []
+                      "doubt": null,
+                      "reasons": [],
+                      "lateness_bound_ms": null,
+                      "other_programs": null
                     }
                   }
                 }

@@ -41,7 +41,8 @@ fn a_bad_step() {
                 in 0.50 s: generator 0.26 s CPU (52 %), target 0.31 s CPU (62 %), 35.0 MB
                 4 failed: connection refused (3), timed out in the HTTP upgrade (1)
                 1 dropped: disconnected by the server: too_slow (1)
-                GENERATOR WAS THE BOTTLENECK: its workers were too busy
+                DOUBTFUL: the load generator was the bottleneck, so these figures do not describe the target alone
+                its workers were too busy
         "#]],
     );
 }

@@ -161,7 +161,8 @@ fn an_open_model_says_whether_its_rate_was_kept() {
               50 to 100                  1 ####
 
             In 2.00 s: generator 0.02 s CPU (1 %)
-            GENERATOR WAS THE BOTTLENECK: a worker was busy
+            DOUBTFUL: the load generator was the bottleneck, so these figures do not describe the target alone
+            a worker was busy
             Threshold latency:p(99)<50: FAILED, the value is 83.52
             Note: the rate was not reached: 990 requests were never sent because all 2 places were taken until the end; the server is slower than the rate, or -c is too low for it
         "#]],
