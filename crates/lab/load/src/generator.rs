@@ -190,7 +190,8 @@ impl Monitor {
         let follow = move || {
             let mut pause = FIRST_LOOK;
             loop {
-                thread::sleep(pause);
+                // Nothing wakes it, and an early look does no harm.
+                thread::park_timeout(pause);
                 let Some(shared) = Weak::upgrade(&shared) else {
                     return;
                 };

@@ -137,9 +137,9 @@ impl<'s> Review<'s> {
         idle.map(|(name, export)| Finding {
             location: source.place(export.offset),
             name: name.clone(),
-            problem: format!(
+            problem:
                 "no scenario calls this function; name it in the `exec` of a scenario, or do not export it"
-            ),
+                    .to_string(),
             is_warning: true,
         })
         .collect()

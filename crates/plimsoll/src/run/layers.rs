@@ -47,7 +47,11 @@ impl Layers {
             let path = path.display().to_string();
             let read = file.read;
             warnings.extend(read.unknown.iter().map(|key| unknown(&path, key)));
-            warnings.extend(read.notices.iter().map(|notice| Mistake::new(&path, notice.clone())));
+            warnings.extend(
+                read.notices
+                    .iter()
+                    .map(|notice| Mistake::new(&path, notice.clone())),
+            );
             (path, read.options)
         });
         Ok(Self {

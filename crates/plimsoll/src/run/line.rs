@@ -275,7 +275,7 @@ impl Hunt<'_> {
                 if let Some(iteration) = iteration {
                     self.workload.learn(iteration);
                 }
-                Ok(Some(step))
+                Ok(Some(*step))
             }
         }
     }

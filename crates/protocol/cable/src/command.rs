@@ -373,8 +373,11 @@ mod tests {
         check(r#"{"command":"leave","identifier":"i"}"#, Ok(Command::Leave));
     }
 
+    /// `since`, and the streams with offset and epoch.
+    type Asked<'a> = (Option<i64>, &'a [(&'a str, u64, &'a str)]);
+
     #[track_caller]
-    fn check_history(history: &str, expected: Option<(Option<i64>, &[(&str, u64, &str)])>) {
+    fn check_history(history: &str, expected: Option<Asked<'_>>) {
         let expected = expected.map(|(since, streams)| HistoryRequest {
             since,
             streams: streams

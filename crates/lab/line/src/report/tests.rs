@@ -406,7 +406,6 @@ fn everything_for_machines() {
                   "held": true
                 }
               ],
-              "other_programs": null,
               "reasons": [],
               "broke": [],
               "likely_cause": null,
@@ -421,6 +420,8 @@ fn everything_for_machines() {
                 }
               ],
               "generator_cpu_cores": 0.0,
+              "lateness_bound_ms": null,
+              "other_programs": null,
               "seconds": 0.0
             }
           ],

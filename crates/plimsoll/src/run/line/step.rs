@@ -34,7 +34,7 @@ pub(super) struct Taker<'a> {
 #[derive(Debug)]
 pub(super) enum Taken {
     Over {
-        step: Step,
+        step: Box<Step>,
         /// The average duration of an iteration; `None` when none ended.
         iteration: Option<Duration>,
     },
@@ -118,7 +118,7 @@ impl Taker<'_> {
             targets: &steady.targets,
         };
         Taken::Over {
-            step: Step::judge(load, self.objectives, &measured),
+            step: Box::new(Step::judge(load, self.objectives, &measured)),
             iteration: mean_iteration(&steady.all),
         }
     }

@@ -69,7 +69,7 @@ impl<'a> Globals<'_, 'a> {
                 AstKind::WithStatement(_) => self.usage.is_open = true,
                 // Outside of strict mode, `this` of a function is the global object.
                 AstKind::ThisExpression(_) if self.kind == SourceKind::CommonJs => {
-                    self.take_object(node.id())
+                    self.take_object(node.id());
                 }
                 _ => {}
             }

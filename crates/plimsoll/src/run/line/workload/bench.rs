@@ -112,11 +112,11 @@ impl BenchTest {
             Ok(trial) if trial.is_interrupted => Ok(Taken::Interrupted),
             Err(RunError::Interrupted) => Ok(Taken::Interrupted),
             Ok(trial) => Ok(Taken::Over {
-                step: self.judge(present.load, &trial, taker),
+                step: Box::new(self.judge(present.load, &trial, taker)),
                 iteration: None,
             }),
             Err(error @ RunError::Preflight(_)) => Ok(Taken::Over {
-                step: Step::impossible(present.load, error.to_string()),
+                step: Box::new(Step::impossible(present.load, error.to_string())),
                 iteration: None,
             }),
             Err(error) => Err(Error::Run(error).into()),

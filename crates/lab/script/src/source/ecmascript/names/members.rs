@@ -105,7 +105,7 @@ fn call(semantic: &Semantic<'_>, module: &str, name: &str, function: NodeId) -> 
 }
 
 fn spreads(call: &CallExpression<'_>) -> bool {
-    call.arguments.iter().any(|argument| argument.is_spread())
+    call.arguments.iter().any(oxc_ast::ast::Argument::is_spread)
 }
 
 /// The place of the name that is called: `get` in `http.get()`.
