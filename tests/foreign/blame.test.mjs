@@ -112,7 +112,7 @@ test("each bench and an Artillery file name the neighbour, too", async (t) => {
   const host = await startTarget(t);
   const url = `http://${host}/`;
   startNeighbour(t);
-  const artillery = `config: {target: "${url}", phases: [{duration: 2, arrivalRate: 20}]}\nscenarios: [{flow: [{get: {url: "/"}}]}]\n`;
+  const artillery = `config: {target: "${url}", phases: [{duration: 2, arrivalRate: 20}]}\nscenarios: [{flow: [{get: {url: "/"}}, {think: 1}]}]\n`;
   const cwd = folderOf(t, { "load.yml": artillery });
   const socket = `ws://${host}/`;
   for (const args of [

@@ -271,7 +271,7 @@ describe("what needs a server that keeps messages or presence", () => {
     client.send({ command: "history", identifier: BENCHMARK, history });
     client.send({ command: "history", identifier: BENCHMARK, history: { since: 0 } });
     client.send({ command: "history", identifier: BENCHMARK });
-    assert.deepEqual(await client.settle(), [reject], "one subscription, one request that asks for something");
+    assert.deepEqual(await client.settle(), [reject, reject, reject], "one for each request");
     client.send({ command: "subscribe", identifier: '{"channel":"NoSuchChannel"}', history });
     assert.match(await client.frames.next(), /reject_subscription/);
     assert.deepEqual(await client.settle(), []);

@@ -159,7 +159,7 @@ describe("where metrics are", () => {
   });
 
   test("the reference page has every metric, with its type, and no other", async (t) => {
-    const server = await start(t, "--rpc_host", "127.0.0.1:1");
+    const server = await start(t, "--rpc_host", "127.0.0.1:1", "--broker", "memory");
     const page = readFileSync(new URL("../../docs/reference/metrics.md", import.meta.url), "utf8");
     const rows = page.matchAll(/^\| `(\w+)` \| (counter|gauge|histogram) \|/gm);
     const documented = Object.fromEntries([...rows].map(([, name, type]) => [name, type]));

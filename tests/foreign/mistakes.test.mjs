@@ -200,7 +200,7 @@ describe("failures in numbers", () => {
     const { code, stderr } = await plimsollIn({ cwd }, "run", "-d", "6s", "throws.js");
     assert.equal(code, 3, stderr);
     const lines = stderr.split("\n");
-    assert.ok(lines.length < MOST_LINES, stderr);
+    assert.ok(stderr.trimEnd().split("\n").length <= MOST_LINES, stderr);
     assert.equal(lines.filter((line) => line.startsWith("ERRO") && line.includes("TypeError")).length, 3, stderr);
     const told = [...stderr.matchAll(/ERRO\[\d+\] … ([\d,]+) more like this: TypeError/g)].map(([, n]) => Number(n.replaceAll(",", "")));
     const [, n_all] = /all ([\d,]+) iterations failed/.exec(stderr);

@@ -121,7 +121,6 @@ describe("a server that came from AnyCable", () => {
     t.after(() => server.stop());
     assert.equal((await fetch(server.http("/health"))).status, 200);
     for (const expected of [
-      /anycable\.toml:1:1: presets is not supported: /,
       /anycable\.toml:3:1: nats\.servers is not supported: /,
       /ANYCABLE_EMBED_NATS is not supported: /,
       /--hub-gopool-size is not supported: /,

@@ -176,7 +176,7 @@ impl Monitor {
         }
     }
 
-    /// These are targets: they and their children do not count as other programs.
+    /// These are targets, too: they and their children do not count as other programs.
     pub fn leave_out(&self, targets: &[Place]) {
         lock(&self.shared.programs).leave_out(targets);
     }

@@ -207,7 +207,20 @@ fn finished<'a>(ended: &'a Ended<'_, RunResult>) -> Finished<'a> {
 
 /// Whether the figures are the target's alone.
 pub(crate) fn health(test: &impl EngineTest, result: &RunResult) -> Health {
-    generator::judge(&result.generator, result.schedule, test.latency(result))
+    // Without any latency, the headline has the duration of iterations.
+    let latency = test
+        .latency(result)
+        .or_else(|| iteration_duration(&result.metrics));
+    generator::judge(&result.generator, result.schedule, latency)
+}
+
+fn iteration_duration(metrics: &MetricSet) -> Option<Duration> {
+    metrics.iter().find_map(|(definition, sample)| match sample {
+        Value::Trend(histogram) if definition.name == "iteration_duration" && !histogram.is_empty() => {
+            Some(percentile(histogram, 95.0))
+        }
+        _ => None,
+    })
 }
 
 /// The shortest latency that users of scripts and of wsdirector's scenarios measure.

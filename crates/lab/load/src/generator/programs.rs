@@ -95,7 +95,7 @@ struct Ticks {
 impl Programs {
     /// The user named these as targets: they and their children are not other programs.
     pub(super) fn leave_out(&mut self, targets: &[Place]) {
-        self.targets = targets.to_vec();
+        self.targets.extend_from_slice(targets);
         self.find_targets();
     }
 

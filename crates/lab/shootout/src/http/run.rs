@@ -10,7 +10,7 @@ use plimsoll_clients::{
     http::{HttpError, Settings, Template, Url},
     tls::{Believe, Tls, TlsError, TlsOptions},
 };
-use plimsoll_load::generator::Monitor;
+use plimsoll_load::{generator::Monitor, watch::Place};
 use plimsoll_report::percentile;
 use tokio::{
     sync::{mpsc, watch},
@@ -106,6 +106,11 @@ pub(crate) async fn run(
         () = interrupt.next() => return Err(RunError::Interrupted.into()),
         prepared = prepare(options, request) => prepared?,
     };
+    let address = setup.template.address();
+    if address.ip().is_loopback() {
+        // Connections for one request each are never there when the monitor looks for the processes behind them.
+        setup.monitor.leave_out(&[Place::Port(address.port())]);
+    }
     let mut meter = Meter::attach(setup.monitor.clone(), &options.watched, sampling)?;
     let (sender, mut recent) = mpsc::channel(N_RECENT);
     let shares = shares(options.concurrency, options.n_streams, setup.boards.len());

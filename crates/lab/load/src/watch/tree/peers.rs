@@ -6,7 +6,7 @@
 use std::{
     collections::HashSet,
     fs,
-    io::{self, Read},
+    io::{self, BufRead, Read},
 };
 
 use super::descriptors;
@@ -14,9 +14,13 @@ use super::descriptors;
 /// How many own sockets are looked for. Reason: all connections of a run go to few ports, so a small part names them.
 const MAX_SOCKETS: usize = 512;
 
-/// How much of a table is read, in bytes: about 7,000 sockets. Reason: with 100,000 connections the kernel takes a
-/// second to print all of them.
-const MAX_TABLE_BYTES: u64 = 1 << 20;
+/// How much of a table is read, in bytes: about 50,000 sockets. Reason: closed connections of other programs stay in it
+/// for a minute, and with 100,000 of them the kernel takes a second to print all.
+const MAX_TABLE_BYTES: u64 = 8 << 20;
+
+/// After how many own connections reading ends. Reason: as for [`MAX_SOCKETS`], and this many are found soon in a run
+/// with many connections.
+const ENOUGH_CONNECTIONS: usize = 16;
 
 /// Of the kernel's TCP states, as `/proc/net/tcp` prints them.
 const ESTABLISHED: &str = "01";
@@ -44,7 +48,7 @@ impl Peers {
     pub(crate) fn update(&mut self) {
         let own = descriptors::own_sockets(MAX_SOCKETS);
         // IPv6 may be switched off, so a missing table counts as an empty one.
-        let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| read(path).unwrap_or_default());
+        let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| read(path, &own).unwrap_or_default());
         self.inodes.extend(listeners(&tables, &own));
         self.inodes.sort_unstable();
         self.inodes.dedup();
@@ -57,12 +61,24 @@ impl Peers {
     }
 }
 
-fn read(path: &str) -> io::Result<String> {
-    let mut text = Vec::new();
-    fs::File::open(path)?
-        .take(MAX_TABLE_BYTES)
-        .read_to_end(&mut text)?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
+/// The lines of a table about listeners and about enough of the `own` connections.
+fn read(path: &str, own: &HashSet<u64>) -> io::Result<String> {
+    let table = io::BufReader::new(fs::File::open(path)?.take(MAX_TABLE_BYTES));
+    let (mut text, mut n_own) = (String::new(), 0);
+    for line in table.lines() {
+        let line = line?;
+        let Some(socket) = parse(&line) else { continue };
+        let is_own = socket.state == ESTABLISHED && own.contains(&socket.inode);
+        n_own += usize::from(is_own);
+        if is_own || socket.state == LISTEN {
+            text.push_str(&line);
+            text.push('\n');
+        }
+        if n_own == ENOUGH_CONNECTIONS {
+            break;
+        }
+    }
+    Ok(text)
 }
 
 /// The inodes of listeners on ports of this machine to which one of the `own` sockets is connected.
