@@ -13,7 +13,7 @@ fuzz_target!(|frame: &[u8]| {
     let written = match &command {
         Command::Subscribe {
             identifier,
-            asks_for_history: false,
+            history: None,
         } => encode_subscribe(identifier),
         Command::Unsubscribe { identifier } => encode_unsubscribe(identifier),
         Command::Message { identifier, data } => encode_message(identifier, data),
