@@ -21,7 +21,7 @@ const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
  * Cases in which a message and a fault follow each other closely. Whether a client of asyncio echoes the message before it
  * reads the fault depends on when its tasks run, and both are allowed.
  */
-const RACES_OF_ASYNCIO = ["3.2", "3.3", "3.4", "4.1.3", "4.1.4", "4.1.5", "4.2.3", "4.2.4", "4.2.5"];
+const RACES_OF_ASYNCIO = ["3.2", "3.3", "3.4", "4.1.3", "4.1.4", "4.1.5", "4.2.3", "4.2.4", "4.2.5", "r.3.7", "r.3.8"];
 
 const python = (name) => (...words) => [pythonWith(name), pathOf(`conform/python-${name}.py`), ...words];
 

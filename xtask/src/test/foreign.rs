@@ -35,8 +35,9 @@ const ENDING: &str = ".test.mjs";
 /// thousands of files.
 const MOST_AT_ONCE: usize = 8;
 
-/// The quiet files per CPU that run at the same time while CPUs are idle.
-const MOST_PER_CPU: usize = 3;
+/// The quiet files per CPU that run at the same time while CPUs are idle. Reason: with three on two CPUs, the suites that
+/// measure the interval of pings saw late ones.
+const MOST_PER_CPU: usize = 1;
 
 /// The number of files in the list of the slowest.
 const N_SLOWEST: usize = 10;
@@ -219,7 +220,7 @@ mod tests {
 
     #[test]
     fn quiet_files_are_few_on_any_machine() {
-        for (n_cpus, least, most) in [(1, 1, 3), (2, 2, 6), (4, 4, 8), (64, 8, 8)] {
+        for (n_cpus, least, most) in [(1, 1, 1), (2, 2, 2), (4, 4, 4), (64, 8, 8)] {
             let size = at_once(n_cpus);
             assert_eq!((size.least, size.most), (least, most), "{n_cpus} CPUs");
         }
