@@ -1,13 +1,12 @@
 //! The end-to-end tests: files of Node.js tests that drive the binary with foreign clients and servers.
 //!
-//! Most files wait more than they compute, so as many run at the same time as the machine has CPUs, and more while CPUs
-//! are idle. Files that measure time or fill the machine run one at a time afterwards; `alone` lists them, each with its
-//! reason. The output of a file goes to a log in `target/foreign`, and to the terminal when the file fails.
+//! Most files wait more than they compute, so as many run at the same time as the machine has CPUs. Files that measure
+//! time or fill the machine run one at a time afterwards; `alone` lists them, each with its reason. The output of a file
+//! goes to a log in `target/foreign`, and to the terminal when the file fails.
 
 mod alone;
 mod cpu;
 mod pool;
-mod room;
 mod timing;
 
 use std::{
@@ -19,8 +18,6 @@ use std::{
     time::Instant,
 };
 
-use pool::Size;
-use room::Room;
 use timing::Times;
 
 use crate::repository;
@@ -34,10 +31,6 @@ const ENDING: &str = ".test.mjs";
 /// The most quiet files that run at the same time. Reason: some of them start a browser, Redis or Prometheus, or open
 /// thousands of files.
 const MOST_AT_ONCE: usize = 8;
-
-/// The quiet files per CPU that run at the same time while CPUs are idle. Reason: with three on two CPUs, the suites that
-/// measure the interval of pings saw late ones.
-const MOST_PER_CPU: usize = 1;
 
 /// The number of files in the list of the slowest.
 const N_SLOWEST: usize = 10;
@@ -85,18 +78,11 @@ fn run_in_pools(names: Vec<String>, binary: &Path, logs: &Path) -> io::Result<Ve
         names.into_iter().partition(|name| alone::reason(name).is_some());
     println!("Logs: {}", logs.display());
     let n_cpus = thread::available_parallelism().map_or(1, usize::from);
-    let size = at_once(n_cpus);
-    println!(
-        "{} quiet files, {} at a time, up to {} while CPUs are idle",
-        quiet.len(),
-        size.least,
-        size.most
-    );
-    let mut room = Room::new(n_cpus);
+    println!("{} quiet files, {} at a time", quiet.len(), at_once(n_cpus));
     let work = |name: &String| run_file(name, binary, logs);
-    let mut ended = pool::run(&quiet, size, || room.is_there(), work)?;
+    let mut ended = pool::run(&quiet, at_once(n_cpus), work)?;
     println!("{} files that need the machine to themselves", alone.len());
-    ended.extend(pool::run(&alone, Size::ONE, || false, work)?);
+    ended.extend(pool::run(&alone, 1, work)?);
     Ok(ended)
 }
 
@@ -133,12 +119,10 @@ fn run_file(name: &str, binary: &Path, logs: &Path) -> io::Result<Ended> {
     })
 }
 
-/// The number of quiet files that run at the same time on so many CPUs.
-fn at_once(n_cpus: usize) -> Size {
-    Size {
-        least: n_cpus.min(MOST_AT_ONCE),
-        most: (n_cpus * MOST_PER_CPU).min(MOST_AT_ONCE),
-    }
+/// The number of quiet files that run at the same time on so many CPUs. Reason: with three files per CPU, the suites that
+/// measure the interval of pings saw late ones.
+fn at_once(n_cpus: usize) -> usize {
+    n_cpus.min(MOST_AT_ONCE)
 }
 
 /// The names of the test files in a folder. We search it ourselves, because Node.js versions search folders differently.
@@ -220,9 +204,8 @@ mod tests {
 
     #[test]
     fn quiet_files_are_few_on_any_machine() {
-        for (n_cpus, least, most) in [(1, 1, 1), (2, 2, 2), (4, 4, 4), (64, 8, 8)] {
-            let size = at_once(n_cpus);
-            assert_eq!((size.least, size.most), (least, most), "{n_cpus} CPUs");
+        for (n_cpus, expected) in [(1, 1), (2, 2), (4, 4), (64, 8)] {
+            assert_eq!(at_once(n_cpus), expected, "{n_cpus} CPUs");
         }
     }
 
