@@ -2,13 +2,14 @@
 
 use std::{
     fmt,
+    net::SocketAddr,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use plimsoll_load::{
     generator::{Evidence, Health, Monitor, Schedule, judge},
-    watch::{self, Account, Sample, Sampling, Watch},
+    watch::{self, Account, Place, Sample, Sampling, Watch},
 };
 use plimsoll_report::{
     summary::{Load, Target},
@@ -60,17 +61,22 @@ pub struct Watched {
 }
 
 impl Meter {
-    /// Finds the first target that has processes. `sampling` looks at all of them.
+    /// Finds the first watched target that has processes. `sampling` looks at all of them.
+    ///
+    /// What listens at `address` is no other program, if that is on this machine: connections that live for a moment are
+    /// never there when the monitor looks for the processes behind them.
     ///
     /// # Errors
     /// When one of them is not there.
     pub(crate) fn attach(
         monitor: Monitor,
+        address: SocketAddr,
         targets: &[watch::Target],
         sampling: Option<Arc<Sampling>>,
     ) -> Result<Self, RunError> {
-        let places: Vec<_> = targets.iter().map(|target| target.place.clone()).collect();
-        monitor.leave_out(&places);
+        let bench = address.ip().is_loopback().then(|| Place::Port(address.port()));
+        let watched = targets.iter().map(|target| target.place.clone());
+        monitor.leave_out(&watched.chain(bench).collect::<Vec<_>>());
         let mut watches = targets
             .iter()
             .filter_map(|target| Watch::attach(&target.place).transpose());

@@ -102,7 +102,8 @@ impl<'a> Run<'a> {
             () = interrupt.next() => return Err(RunError::Interrupted),
             addresses = common.target.resolve() => addresses?,
         };
-        let preflight = Preflight::new(addresses[0].ip(), &common.local_addresses);
+        let address = addresses[0];
+        let preflight = Preflight::new(address.ip(), &common.local_addresses);
         preflight.check(steps.n_clients().unwrap_or(steps.n_first))?;
         let mut websocket = websocket::Options::new(common.target.clone(), addresses);
         websocket.origin = Some(common.origin.clone());
@@ -111,7 +112,7 @@ impl<'a> Run<'a> {
         websocket.deadline = common.connect_timeout;
         websocket.max_message_bytes += n_padding_bytes;
         let monitor = Monitor::new();
-        let meter = Meter::attach(monitor.clone(), &common.watched, sink.sampling())?;
+        let meter = Meter::attach(monitor.clone(), address, &common.watched, sink.sampling())?;
         let wire = Wire::new(
             common.server_type,
             common.encoding,

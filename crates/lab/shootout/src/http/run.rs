@@ -10,7 +10,7 @@ use plimsoll_clients::{
     http::{HttpError, Settings, Template, Url},
     tls::{Believe, Tls, TlsError, TlsOptions},
 };
-use plimsoll_load::{generator::Monitor, watch::Place};
+use plimsoll_load::generator::Monitor;
 use plimsoll_report::percentile;
 use tokio::{
     sync::{mpsc, watch},
@@ -107,11 +107,7 @@ pub(crate) async fn run(
         prepared = prepare(options, request) => prepared?,
     };
     let address = setup.template.address();
-    if address.ip().is_loopback() {
-        // Connections for one request each are never there when the monitor looks for the processes behind them.
-        setup.monitor.leave_out(&[Place::Port(address.port())]);
-    }
-    let mut meter = Meter::attach(setup.monitor.clone(), &options.watched, sampling)?;
+    let mut meter = Meter::attach(setup.monitor.clone(), address, &options.watched, sampling)?;
     let (sender, mut recent) = mpsc::channel(N_RECENT);
     let shares = shares(options.concurrency, options.n_streams, setup.boards.len());
     let start = |(idx, groups)| worker::spawn(idx, groups, Arc::clone(&setup), sender.clone());

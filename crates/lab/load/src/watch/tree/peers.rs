@@ -43,6 +43,12 @@ struct Socket<'a> {
     inode: u64,
 }
 
+impl Socket<'_> {
+    fn is_connection_of(&self, own: &HashSet<u64>) -> bool {
+        self.state == ESTABLISHED && own.contains(&self.inode)
+    }
+}
+
 impl Peers {
     /// Adds those to which it is connected now. Reads the system's tables, in a few milliseconds.
     pub(crate) fn update(&mut self) {
@@ -68,7 +74,7 @@ fn read(path: &str, own: &HashSet<u64>) -> io::Result<String> {
     for line in table.lines() {
         let line = line?;
         let Some(socket) = parse(&line) else { continue };
-        let is_own = socket.state == ESTABLISHED && own.contains(&socket.inode);
+        let is_own = socket.is_connection_of(own);
         n_own += usize::from(is_own);
         if is_own || socket.state == LISTEN {
             text.push_str(&line);
@@ -84,7 +90,7 @@ fn read(path: &str, own: &HashSet<u64>) -> io::Result<String> {
 /// The inodes of listeners on ports of this machine to which one of the `own` sockets is connected.
 fn listeners(tables: &[String], own: &HashSet<u64>) -> Vec<u64> {
     let sockets = || tables.iter().flat_map(|table| table.lines().filter_map(parse));
-    let connected = sockets().filter(|socket| socket.state == ESTABLISHED && own.contains(&socket.inode));
+    let connected = sockets().filter(|socket| socket.is_connection_of(own));
     let ports: HashSet<&str> = connected
         .filter_map(|socket| {
             let (address, port) = socket.remote.rsplit_once(':')?;
