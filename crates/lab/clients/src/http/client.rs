@@ -13,7 +13,7 @@ use http::Method;
 use tokio::time::timeout;
 
 use super::{
-    Authentication, Cookie, CookieJar, Exchange, HttpError, Redirects, Request, Response, Settings,
+    Authentication, CookieJar, Exchange, HttpError, Redirects, Request, Response, Settings,
     connection::Connection,
     content_coding::decode,
     digest::{Challenge, Credentials},
@@ -305,12 +305,7 @@ impl Sending<'_> {
 
     fn remember_cookies(&self, response: &Response) {
         let Some(jar) = self.jar else { return };
-        for field in response.headers.get_all("set-cookie") {
-            if let Some(cookie) = Cookie::parse(&String::from_utf8_lossy(field)) {
-                jar.borrow_mut()
-                    .store(&self.request.url, cookie, SystemTime::now());
-            }
-        }
+        jar.borrow_mut().store_all(&self.request.url, &response.headers);
     }
 
     /// The next request, if there is one.

@@ -109,16 +109,12 @@ impl Visitor {
         }
     }
 
-    /// Keeps the cookies of an answer. From the first one on, all requests use the jar.
+    /// Keeps the first cookies of an answer. From then on all requests use the jar, and the client keeps them.
     fn remember_cookies(&self, exchange: &Exchange) {
         let Ok(response) = &exchange.outcome else { return };
-        for field in response.headers.get_all("set-cookie") {
-            if let Some(cookie) = Cookie::parse(&String::from_utf8_lossy(field)) {
-                self.jar
-                    .borrow_mut()
-                    .store(&exchange.url, cookie, SystemTime::now());
-                self.uses_jar.set(true);
-            }
+        if !self.uses_jar.get() {
+            let mut jar = self.jar.borrow_mut();
+            self.uses_jar.set(jar.store_all(&exchange.url, &response.headers));
         }
     }
 
@@ -157,7 +153,7 @@ impl Visitor {
             return Err(Failure::new(format!("Failed expectations for request {url}")));
         }
         if !has_all(&request.wanted.matches, &answer, variables) {
-            return Err(MismatchError::CaptureOrMatch.into());
+            return Err(MismatchError.into());
         }
         Ok(take(&request.wanted.captures, &answer, variables)?)
     }

@@ -7,7 +7,7 @@ use std::{
 
 use url::Url;
 
-use super::Cookie;
+use super::{super::Headers, Cookie};
 
 /// The most cookies in a jar. Beyond that, the oldest is dropped. RFC 6265 §6.1 recommends 3,000.
 const MAX_COOKIES: usize = 3000;
@@ -42,6 +42,18 @@ impl CookieJar {
     /// Whether it has no cookie.
     pub fn is_empty(&self) -> bool {
         self.stored.is_empty()
+    }
+
+    /// Stores the cookies of an answer that `url` has sent. Returns whether it had some.
+    pub fn store_all(&mut self, url: &Url, headers: &Headers) -> bool {
+        let mut has_cookies = false;
+        for field in headers.get_all("set-cookie") {
+            if let Some(cookie) = Cookie::parse(&String::from_utf8_lossy(field)) {
+                self.store(url, cookie, SystemTime::now());
+                has_cookies = true;
+            }
+        }
+        has_cookies
     }
 
     /// Stores a cookie that `url` has set. It replaces a cookie with equal name, domain and path; an expired one only

@@ -30,12 +30,34 @@ pub(crate) struct Grouping {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Endpoint {
     /// A constant name.
-    Fixed(String),
+    Fixed(Names),
     /// By the URL that was sent, and perhaps a name.
     OfUrl {
         grouping: Box<Grouping>,
         name: Option<String>,
     },
+}
+
+/// The names of the metrics of one endpoint. Requests of a constant name share them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Names {
+    /// Before the status of an answer.
+    codes: String,
+    /// Before the error of a request without an answer.
+    errors: String,
+    response_time: String,
+    server_timing: String,
+}
+
+impl Names {
+    fn of(endpoint: &str) -> Self {
+        Self {
+            codes: format!("{PREFIX}.{endpoint}.codes"),
+            errors: format!("{PREFIX}.{endpoint}.errors"),
+            response_time: format!("{PREFIX}.response_time.{endpoint}"),
+            server_timing: format!("{PREFIX}.server-timing.{endpoint}"),
+        }
+    }
 }
 
 impl Grouping {
@@ -57,7 +79,7 @@ impl Grouping {
             return None;
         }
         if self.groups_dynamic_urls || (self.uses_only_names && name.is_some()) {
-            return Some(Endpoint::Fixed(self.name(url, name)));
+            return Some(Endpoint::Fixed(Names::of(&self.name(url, name))));
         }
         Some(Endpoint::OfUrl {
             grouping: Box::new(self.clone()),
@@ -114,25 +136,27 @@ fn host_and_port(authority: &str) -> (&str, Option<&str>) {
 impl Endpoint {
     /// Records the last exchange of a request to `url`.
     pub(crate) fn record(&self, url: &Url, exchange: &Exchange, recorder: &Recorder) {
-        let endpoint: Cow<'_, str> = match self {
-            Self::Fixed(name) => name.into(),
-            Self::OfUrl { grouping, name } => grouping.name(url.as_str(), name.as_deref()).into(),
+        let names = match self {
+            Self::Fixed(names) => Cow::Borrowed(names),
+            Self::OfUrl { grouping, name } => {
+                Cow::Owned(Names::of(&grouping.name(url.as_str(), name.as_deref())))
+            }
         };
         let response = match &exchange.outcome {
             Ok(response) => response,
             Err(error) => {
                 let failure = Failure::from(error);
-                return recorder.tally(&format!("{PREFIX}.{endpoint}.errors.{failure}"), 1);
+                return recorder.tally(&format!("{}.{failure}", names.errors), 1);
             }
         };
-        recorder.tally(&format!("{PREFIX}.{endpoint}.codes.{}", response.status), 1);
+        recorder.tally(&format!("{}.{}", names.codes, response.status), 1);
         let time = exchange.timings.sending + exchange.timings.waiting;
-        recorder.time(&format!("{PREFIX}.response_time.{endpoint}"), time);
+        recorder.time(&names.response_time, time);
         let field = response.headers.get("server-timing");
         if let Some(ms) = field.and_then(|field| server_total(str::from_utf8(field).ok()?)) {
             // A time that does not fit into a duration is not a real one.
             if let Ok(time) = Duration::try_from_secs_f64(ms.max(0.0) / 1e3) {
-                recorder.time(&format!("{PREFIX}.server-timing.{endpoint}"), time);
+                recorder.time(&names.server_timing, time);
             }
         }
     }
@@ -170,7 +194,7 @@ mod tests {
     fn endpoints_have_names() {
         let check = |grouping: &Grouping, url: &str, name: Option<&str>, expected: Option<&str>| {
             let endpoint = grouping.endpoint(url, name);
-            let expected = expected.map(|expected| Endpoint::Fixed(expected.to_owned()));
+            let expected = expected.map(|expected| Endpoint::Fixed(Names::of(expected)));
             assert_eq!(endpoint, expected, "{url} {name:?}");
         };
         let usual = grouping();

@@ -216,7 +216,7 @@ impl Wanted {
     fn apply(&self, body: &[u8], variables: &mut Variables) -> Result<(), MismatchError> {
         let answer = Answer::new(body, None);
         if !has_all(&self.matches, &answer, variables) {
-            return Err(MismatchError::CaptureOrMatch);
+            return Err(MismatchError);
         }
         take(&self.captures, &answer, variables)
     }
