@@ -85,22 +85,26 @@ impl Archive {
 
     /// Keeps a message, and hands it to `post` before any other message can be kept.
     pub(crate) fn keep(&self, mut outgoing: Outgoing, post: impl FnOnce(&Arc<Outgoing>)) {
-        let mut history = self.lock();
-        let n_evicted = history.totals().n_evicted;
-        if let Body::Passing(payload) = outgoing.body {
-            let n_bytes = payload.len();
-            let kept = history.append(&outgoing.stream, payload, n_bytes, now_ms());
-            outgoing.body = Body::Kept(kept);
-        }
-        post(&Arc::new(outgoing));
-        self.evicted.add(history.totals().n_evicted - n_evicted);
+        self.change(|history| {
+            if let Body::Passing(payload) = outgoing.body {
+                let n_bytes = payload.len();
+                let kept = history.append(&outgoing.stream, payload, n_bytes, now_ms());
+                outgoing.body = Body::Kept(kept);
+            }
+            post(&Arc::new(outgoing));
+        });
     }
 
     /// Evicts old messages of some streams. Call it with every tick.
     pub(crate) fn sweep(&self) {
+        self.change(|history| history.sweep(SWEPT_PER_TICK, now_ms()));
+    }
+
+    /// Changes the history under its lock, and counts what it evicts meanwhile.
+    fn change(&self, change: impl FnOnce(&mut History<Payload>)) {
         let mut history = self.lock();
         let n_evicted = history.totals().n_evicted;
-        history.sweep(SWEPT_PER_TICK, now_ms());
+        change(&mut history);
         self.evicted.add(history.totals().n_evicted - n_evicted);
     }
 

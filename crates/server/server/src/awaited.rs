@@ -185,16 +185,11 @@ impl Awaited {
     /// now. Sessions that end within the next seconds leave nothing behind.
     pub(crate) fn revoke(&self, identifiers: &str) -> Vec<DisconnectRequest> {
         let mut table = self.table();
-        let now = Instant::now();
-        while table.revoked.len() >= MAX_REVOKED
-            || table
-                .revoked
-                .front()
-                .is_some_and(|(at, _)| now - *at > REVOKED_FOR)
-        {
+        table.drop_old_revocations();
+        if table.revoked.len() >= MAX_REVOKED {
             table.revoked.pop_front();
         }
-        table.revoked.push_back((now, identifiers.into()));
+        table.revoked.push_back((Instant::now(), identifiers.into()));
         let gone: Vec<_> = table
             .away
             .iter()
@@ -222,11 +217,7 @@ impl Awaited {
             let sid = Arc::clone(sid);
             calls.extend(table.forget(&sid));
         }
-        while let Some((at, _)) = table.revoked.front()
-            && at.elapsed() > REVOKED_FOR
-        {
-            table.revoked.pop_front();
-        }
+        table.drop_old_revocations();
         calls
     }
 
@@ -247,6 +238,14 @@ impl Awaited {
 }
 
 impl Table {
+    fn drop_old_revocations(&mut self) {
+        while let Some((at, _)) = self.revoked.front()
+            && at.elapsed() > REVOKED_FOR
+        {
+            self.revoked.pop_front();
+        }
+    }
+
     fn add(&mut self, sid: &str, record: Record, now: Instant, tells_later: bool) {
         let sid: Arc<str> = sid.into();
         self.last_number += 1;

@@ -45,7 +45,7 @@ pub(super) async fn send(
 }
 
 /// The streams of a subscription.
-fn streams(shard: &Shard, id: SessionId, identifier: &str) -> Vec<Box<str>> {
+pub(super) fn streams(shard: &Shard, id: SessionId, identifier: &str) -> Vec<Box<str>> {
     let hub = shard.hub.borrow();
     let of_session = hub.subscriptions(id);
     of_session

@@ -6,7 +6,11 @@ use plimsoll_cable::reply;
 use plimsoll_hub::SessionId;
 use tokio::time::{Instant, timeout_at};
 
-use super::{CableSession, resumable::Resumable};
+use super::{
+    CableSession,
+    replay::{catch_up, streams},
+    resumable::Resumable,
+};
 use crate::{
     application::{ConnectRequest, State, StateChanges},
     awaited::{Claim, MAX_WAIT, Record},
@@ -21,9 +25,7 @@ impl Shard {
     pub(crate) async fn claim(&self, sid: &str) -> Option<Box<Record>> {
         let awaited = self.shared.awaited.as_ref()?;
         // Otherwise the client would hear the latest messages again, if this shard is slower than its last one.
-        if let Some(view) = &self.view {
-            view.catch_up().await;
-        }
+        catch_up(self).await;
         let deadline = Instant::now() + MAX_WAIT;
         loop {
             let changed = awaited.changed();
@@ -126,20 +128,13 @@ impl CableSession {
 
     fn record(&mut self, shard: &Shard, id: SessionId) -> Record {
         let subscriptions = mem::take(&mut self.subscriptions);
-        let hub = shard.hub.borrow();
-        let streams_of = |identifier: &str| {
-            let of_session = hub
-                .subscriptions(id)
-                .filter(|(known, _)| *known == Some(identifier));
-            of_session.map(|(_, stream)| stream.into()).collect()
-        };
         let memory = self.memory.take().map(|memory| *memory).unwrap_or_default();
         Record {
             identifiers: self.identifiers().into(),
             subscriptions: subscriptions
                 .into_iter()
                 .map(|identifier| {
-                    let streams = streams_of(&identifier);
+                    let streams = streams(shard, id, &identifier);
                     (identifier, streams)
                 })
                 .collect(),
