@@ -271,7 +271,7 @@ describe("failures", () => {
     });
   }
 
-  test("nobody listens", async (t) => {
+  test("nothing listens", async (t) => {
     const server = createTcpServer();
     const url = await listen(t, server);
     server.close();

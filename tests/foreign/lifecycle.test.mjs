@@ -128,7 +128,7 @@ describe("wrong use", () => {
     });
   }
 
-  test("nobody listens at the URL: exit code 1, and the address in the message", async () => {
+  test("nothing listens at the URL: exit code 1, and the address in the message", async () => {
     const server = await Server.start();
     const url = server.ws("/cable");
     await server.stop();

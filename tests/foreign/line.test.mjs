@@ -263,7 +263,7 @@ scenarios: [{ engine: ws, flow: [{ loop: [{ send: hi }, { think: 0.1 }], count: 
       assert.ok(report.steps.every((step) => step.objectives.every((it) => it.held && it.value !== null)));
     });
 
-    test("nobody listens, and flags that the search decides", async (t) => {
+    test("nothing listens, and flags that the search decides", async (t) => {
       const limiter = await Limiter.start(t, 1, "refuse");
       const url = `ws://127.0.0.1:${limiter.port}/`;
       limiter.stop();
@@ -306,7 +306,7 @@ export default function () {
   });
 
   describe("what is no line", { concurrency: 3 }, () => {
-    test("nobody listens", async (t) => {
+    test("nothing listens", async (t) => {
       const limiter = await Limiter.start(t, 1, "refuse");
       const url = `URL=ws://127.0.0.1:${limiter.port}/`;
       limiter.stop();
