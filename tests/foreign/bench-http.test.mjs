@@ -327,7 +327,7 @@ describe("how long and how fast", () => {
 
   test("the warm-up is made and not counted", async (t) => {
     const { url, seen } = await counting(t);
-    const { report } = await plimsollJson("bench", "http", "-k", "-n", "25", "--warm-up", "100ms", url);
+    const { report } = await plimsollJson("bench", "http", "-k", "-n", "25", "--warm-up", "2s", url);
     assert.equal(report.complete, 25);
     assert.ok(report.warm_up_requests > 0);
     assert.equal(report.complete + report.warm_up_requests, seen.requests);

@@ -2,10 +2,12 @@
 //!
 //! Most files wait more than they compute, so as many run at the same time as the machine has CPUs. Files that measure
 //! time or fill the machine run one at a time afterwards; `alone` lists them, each with its reason. The output of a file
-//! goes to a log in `target/foreign`, and to the terminal when the file fails.
+//! goes to a log in `target/foreign`. What failed is printed at the end, shortly, so that a terminal and the last page of a
+//! CI's log have all of it.
 
 mod alone;
 mod cpu;
+mod excerpt;
 mod pool;
 mod timing;
 
@@ -54,6 +56,8 @@ struct Ended {
     /// CPU time, with all programs that it started and waited for.
     cpu_seconds: f64,
     has_passed: bool,
+    /// What it says about tests that failed. Empty if it passed.
+    failures: String,
 }
 
 /// Runs the files called `only`, or all files, against `binary`. Names do not include [`ENDING`].
@@ -108,14 +112,22 @@ fn run_file(name: &str, binary: &Path, logs: &Path) -> io::Result<Ended> {
     } else {
         let reason =
             alone::reason(name).map_or_else(String::new, |reason| format!("; it runs alone: it {reason}"));
-        let output = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
-        println!("  FAILED {seconds:6.1} s  {name} ({status}{reason})\n{output}");
+        println!(
+            "  FAILED {seconds:6.1} s  {name} ({status}{reason}): {}",
+            path.display()
+        );
     }
+    let failures = if has_passed {
+        String::new()
+    } else {
+        excerpt::of_failures(&String::from_utf8_lossy(&fs::read(&path)?))
+    };
     Ok(Ended {
         name: name.to_owned(),
         seconds,
         cpu_seconds,
         has_passed,
+        failures,
     })
 }
 
@@ -150,7 +162,8 @@ fn chosen(names: &[String], only: &[String]) -> Result<Vec<String>, Error> {
     Ok(names.iter().filter(is_chosen).cloned().collect())
 }
 
-/// Prints the slowest files, the slowest last, and the times of all files together. `ended` is sorted by seconds.
+/// Prints the slowest files, the slowest last, the times of all files together, and what failed. `ended` is sorted by
+/// seconds.
 fn report(ended: &[Ended], seconds: f64) {
     let slowest = &ended[ended.len().saturating_sub(N_SLOWEST)..];
     println!("\nThe slowest files, in seconds:\n    wall     CPU");
@@ -167,6 +180,9 @@ fn report(ended: &[Ended], seconds: f64) {
         "{} files in {seconds:.1} s; their times add up to {sum:.1} s, with {cpu:.1} s of CPU time",
         ended.len()
     );
+    for file in ended.iter().filter(|it| !it.has_passed) {
+        println!("\n== {}\n{}", file.name, file.failures);
+    }
 }
 
 fn judge(ended: Vec<Ended>) -> Result<(), Error> {
@@ -216,6 +232,7 @@ mod tests {
             seconds: 1.0,
             cpu_seconds: 0.5,
             has_passed,
+            failures: String::new(),
         };
         assert!(judge(vec![ended("sse", true)]).is_ok());
         let error = judge(vec![

@@ -51,6 +51,7 @@ mod tests {
             seconds,
             cpu_seconds: 0.1,
             has_passed: true,
+            failures: String::new(),
         };
         times.note(&[ended("sse", 2.0), ended("wire", 30.5)]);
         times.note(&[ended("sse", 7.5)]);
