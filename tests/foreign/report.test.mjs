@@ -72,7 +72,7 @@ describe("the page of a run", () => {
 
   test("names some reasons why the generator was the bottleneck, and the others on demand", async (t) => {
     const reasons = Array.from({ length: 9 }, (_, n) => `with ${n} clients: <b>late</b>`);
-    writeFileSync(join(folder, "late.json"), JSON.stringify({ ...summary, generator: { ...summary.generator, saturated: true, reasons } }));
+    writeFileSync(join(folder, "late.json"), JSON.stringify({ ...summary, generator: { ...summary.generator, doubtful: true, reasons } }));
     const { code, stderr } = await plimsollIn({ cwd: folder }, "report", "late.json");
     assert.equal(code, 0, stderr);
     const { page } = await open(t, browser, join(folder, "late.html"), LOOKS[0]);

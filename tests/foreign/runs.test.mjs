@@ -216,7 +216,7 @@ describe("compared", () => {
    */
   async function calmed({ plimsoll, folder }, n, file) {
     const summary = JSON.parse((await plimsoll("runs", "export", `latest~${n}`)).stdout);
-    Object.assign(summary.generator, { saturated: false, reasons: [], machine_idle_share: 0.8 });
+    Object.assign(summary.generator, { doubtful: false, reasons: [], machine_idle_share: 0.8 });
     writeFileSync(join(folder, file), JSON.stringify(summary));
   }
 

@@ -196,7 +196,7 @@ test("a rate beyond all means marks the run in words, in data, and at its end", 
   assert.equal(code, 0);
   assert.match(stderr.trim().split("\n").at(-1), said);
   for (const { generator } of [read("data.json"), read("summary.json")]) {
-    assert.equal(generator.saturated, true);
+    assert.equal(generator.doubtful, true);
     assert.ok(generator.reasons.some((it) => reason.test(it)), generator.reasons.join("\n"));
   }
 

@@ -296,7 +296,7 @@ export interface Generator {
     /** By how much latencies may be too high because of the generator, in ms. Missing in older summaries. */
     lateness_bound_ms?: number | null;
     waiting_share?: number | null;
-    saturated: boolean;
+    doubtful: boolean;
     doubt?: { kind: string; text: string } | null;
     machine?: { other_programs: string | null; pressure_share: number | null } | null;
     reasons: string[];

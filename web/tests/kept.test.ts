@@ -26,7 +26,7 @@ const RUN = {
     duration_seconds: 20,
     vus_max: 1,
     verdict: "pass",
-    saturated: false,
+    doubtful: false,
     figures: "",
     note: null,
     tags: [],

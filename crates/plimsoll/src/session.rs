@@ -252,7 +252,7 @@ impl<'a> Session<'a> {
         };
         let end = self.flags.errors.judge(test.verdict(&ended), &guard, &summary);
         let end = ending::ending(end, &written, summary.generator.doubt());
-        let mut conclusion = ending::conclusion(&end, summary.generator.saturated);
+        let mut conclusion = ending::conclusion(&end, summary.generator.doubtful);
         conclusion.reason = conclusion
             .reason
             .map(|reason| redaction.redact(&reason).into_owned());

@@ -22,7 +22,7 @@ export function top(runs: Run[], comparisons: Comparison[]): HTMLElement[] {
         h("p", { class: "facts" }, worst ? badge(worst) : h("span", { class: "badge same" }, "Comparison")),
         h("h1", {}, sentence),
     );
-    const saturated = runs.filter(({ data }) => data.summary.generator.saturated);
+    const doubtful = runs.filter(({ data }) => data.summary.generator.doubtful);
     const warning = h(
         "div",
         { class: "warning", role: "alert" },
@@ -30,10 +30,10 @@ export function top(runs: Run[], comparisons: Comparison[]): HTMLElement[] {
         h(
             "p",
             {},
-            `${saturated.map(({ label, data }) => `${label}: ${doubtOf(data.summary.generator)}`).join(". ")}. These figures do not describe the target alone.`,
+            `${doubtful.map(({ label, data }) => `${label}: ${doubtOf(data.summary.generator)}`).join(". ")}. These figures do not describe the target alone.`,
         ),
     );
-    return saturated.length > 0 ? [warning, head, overview(runs)] : [head, overview(runs)];
+    return doubtful.length > 0 ? [warning, head, overview(runs)] : [head, overview(runs)];
 }
 
 const WORST_FIRST: readonly Judgement[] = ["worse", "inconclusive", "better", "equal"];

@@ -22,7 +22,7 @@ export interface KeptRun {
     vus_max: number;
     verdict: string;
     /** Whether the generator was the bottleneck. */
-    saturated: boolean;
+    doubtful: boolean;
     figures: string;
     note: string | null;
     tags: string[];

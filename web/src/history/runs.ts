@@ -53,7 +53,7 @@ function row(run: KeptRun): (HTMLElement | string)[] {
             "span",
             { class: "badges" },
             h("span", { class: `badge ${badgeClass(run.verdict)}` }, run.verdict),
-            run.saturated && h("span", { class: "badge unknown" }, "saturated"),
+            run.doubtful && run.verdict !== "doubtful" && h("span", { class: "badge unknown" }, "doubtful"),
         ),
         started,
         run.kind,

@@ -10,13 +10,13 @@ import { mark, type Section, section, smallGrid } from "./section.ts";
 
 export function generator({ summary }: RunData): Section {
     const { generator } = summary;
-    const verdict = generator.saturated
+    const verdict = generator.doubtful
         ? "The figures are doubtful: see the warning at the top."
         : "It was not the bottleneck, so the figures describe the target.";
     return section(
         "generator",
         "Load generator",
-        h("p", {}, mark(!generator.saturated), " ", verdict),
+        h("p", {}, mark(!generator.doubtful), " ", verdict),
         facts([
             ["CPU", `${format(generator.cores, "cores")}, ${format(generator.cpu_seconds, "seconds")} in all`],
             ["Busiest worker", `${format(generator.busiest_worker_share, "share")} of a core in its busiest second`],

@@ -47,8 +47,8 @@ const MEANINGS: Record<string, string> = {
 };
 
 /** Why the figures are doubtful, as a sentence; null if they are not. Summaries of older versions had one doubt only. */
-export function doubtOf({ saturated, doubt }: Generator): string | null {
-    if (!saturated) return null;
+export function doubtOf({ doubtful, doubt }: Generator): string | null {
+    if (!doubtful) return null;
     const text = doubt?.text ?? "the load generator was the bottleneck";
     return text.charAt(0).toUpperCase() + text.slice(1);
 }

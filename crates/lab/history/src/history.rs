@@ -77,14 +77,14 @@ impl History {
         let deflated = document::deflate(document).map_err(|error| self.damaged(&error))?;
         self.change(|transaction| {
             transaction.execute(
-                "INSERT INTO runs (id, started_at, name, kind, command, duration_seconds, vus_max, verdict, saturated,
+                "INSERT INTO runs (id, started_at, name, kind, command, duration_seconds, vus_max, verdict, doubtful,
                                    figures, note)
-                 VALUES (:id, :started_at, :name, :kind, :command, :duration_seconds, :vus_max, :verdict, :saturated,
+                 VALUES (:id, :started_at, :name, :kind, :command, :duration_seconds, :vus_max, :verdict, :doubtful,
                          :figures, :note)",
                 named_params! {
                     ":id": run.id, ":started_at": run.started_at, ":name": run.name, ":kind": run.kind,
                     ":command": run.command, ":duration_seconds": run.duration_seconds, ":vus_max": run.vus_max,
-                    ":verdict": run.verdict, ":saturated": run.saturated, ":figures": run.figures, ":note": run.note,
+                    ":verdict": run.verdict, ":doubtful": run.doubtful, ":figures": run.figures, ":note": run.note,
                 },
             )?;
             transaction.execute(

@@ -21,8 +21,8 @@ pub struct Run {
     pub vus_max: u32,
     /// The outcome in one word.
     pub verdict: String,
-    /// Whether the generator was the bottleneck.
-    pub saturated: bool,
+    /// Whether the figures are doubtful: they do not describe the target alone.
+    pub doubtful: bool,
     /// A few figures for people.
     pub figures: String,
     /// A person's note about the run.
@@ -64,7 +64,7 @@ pub struct Choices {
 }
 
 /// The columns of the table `runs` that [`read`] needs.
-pub(crate) const COLUMNS: &str = "id, started_at, name, kind, command, duration_seconds, vus_max, verdict, saturated, \
+pub(crate) const COLUMNS: &str = "id, started_at, name, kind, command, duration_seconds, vus_max, verdict, doubtful, \
      figures, note, (SELECT group_concat(tag, char(10) ORDER BY tag) FROM tags WHERE tags.run = runs.id)";
 
 /// Reads a run from a row with [`COLUMNS`].
@@ -79,7 +79,7 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
         duration_seconds: row.get(5)?,
         vus_max: row.get(6)?,
         verdict: row.get(7)?,
-        saturated: row.get(8)?,
+        doubtful: row.get(8)?,
         figures: row.get(9)?,
         note: row.get(10)?,
         tags: tags

@@ -39,12 +39,13 @@ const STEPS: [&str; 2] = [
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX tags_by_tag ON tags (tag);
 ",
-    // The verdicts of runs in the present words. Ends of searches keep their names.
+    // Verdicts and doubt in the present words. Ends of searches keep their names.
     "
+    ALTER TABLE runs RENAME COLUMN saturated TO doubtful;
     UPDATE runs SET verdict = CASE
         WHEN verdict IN ('crossed', 'lost', 'failures') THEN 'fail'
         WHEN verdict IN ('interrupted', 'aborted') THEN 'incomplete'
-        WHEN verdict = 'passed' AND saturated THEN 'doubtful'
+        WHEN verdict = 'passed' AND doubtful THEN 'doubtful'
         WHEN verdict = 'passed' THEN 'pass'
         ELSE verdict
     END

@@ -69,7 +69,7 @@ impl Summary {
 impl Summary {
     /// The generator's health. k6 has no such field.
     fn health(&self) -> Value {
-        json!({ "saturated": self.generator.saturated, "reasons": self.generator.reasons })
+        json!({ "doubtful": self.generator.doubtful, "reasons": self.generator.reasons })
     }
 }
 

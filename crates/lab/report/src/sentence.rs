@@ -277,7 +277,7 @@ mod tests {
         check(
             |summary| {
                 summary.thresholds = vec![threshold(false, Some(0.365)), threshold(true, Some(0.1))];
-                summary.generator.saturated = true;
+                summary.generator.doubtful = true;
             },
             Verdict::Fail,
             "Failed the threshold rtt p(95)<0.3 (365 µs in the whole run); the load generator was the bottleneck; held 100 users for 45 s: p95 of rtt 362 µs (5 samples)",
@@ -289,7 +289,7 @@ mod tests {
         );
         check(
             |summary| {
-                summary.generator.saturated = true;
+                summary.generator.doubtful = true;
                 summary.losses = losses(1);
             },
             Verdict::Fail,

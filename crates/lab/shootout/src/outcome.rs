@@ -189,8 +189,8 @@ impl Outcome {
     }
 
     /// Whether the generator held up the figures of any step.
-    pub fn is_saturated(&self) -> bool {
-        self.steps.iter().any(|step| step.health.saturated)
+    pub fn is_doubtful(&self) -> bool {
+        self.steps.iter().any(|step| step.health.doubtful)
     }
 
     /// Remarks about the figures, in sentences; the first two have the words of websocket-bench.

@@ -15,7 +15,7 @@ pub(super) fn of(summary: &Summary) -> Run {
         duration_seconds: metadata.duration_seconds,
         vus_max: summary.vus_max,
         verdict: summary.verdict().name().to_owned(),
-        saturated: summary.generator.saturated,
+        doubtful: summary.generator.doubtful,
         figures: figures(summary),
         note: None,
         tags: Vec::new(),

@@ -115,7 +115,7 @@ pub(crate) fn object(run: &Run) -> Value {
         "duration_seconds": run.duration_seconds,
         "vus_max": run.vus_max,
         "verdict": run.verdict,
-        "saturated": run.saturated,
+        "doubtful": run.doubtful,
         "figures": run.figures,
         "note": run.note,
         "tags": run.tags,
@@ -200,7 +200,7 @@ mod tests {
             duration_seconds: 20.2,
             vus_max: 100,
             verdict: "pass".to_owned(),
-            saturated: false,
+            doubtful: false,
             figures: "http_req_duration p95=12.3ms, 934/s".to_owned(),
             note: (!tags.is_empty()).then(|| "before\nthe change".to_owned()),
             tags: tags.iter().map(|&tag| tag.to_owned()).collect(),
@@ -209,7 +209,7 @@ mod tests {
             run("20261122T100304.123Z-00c0ffee", "chat.js", &["main", "fast"]),
             Run {
                 verdict: "doubtful".to_owned(),
-                saturated: true,
+                doubtful: true,
                 ..run(
                     "20261122T100304.124Z-c0ffee00",
                     "load-tests/of-the-whole/application/chat.js",

@@ -156,9 +156,9 @@ pub(super) fn ending(
 }
 
 /// The end of a command for the summary of its run.
-pub(super) fn conclusion(end: &Result<Status, Failure>, is_saturated: bool) -> Conclusion {
+pub(super) fn conclusion(end: &Result<Status, Failure>, is_doubtful: bool) -> Conclusion {
     let verdict = match exit::verdict(end) {
-        Verdict::Pass if is_saturated => Verdict::Doubtful,
+        Verdict::Pass if is_doubtful => Verdict::Doubtful,
         verdict => verdict,
     };
     Conclusion {
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn the_verdict_and_the_exit_code_are_those_of_the_end() {
         let test = |failure: TestFailure| Err(failure.because("so it was"));
-        for (end, is_saturated, verdict, exit_code) in [
+        for (end, is_doubtful, verdict, exit_code) in [
             (Ok(Status::Success), false, Verdict::Pass, 0),
             (Ok(Status::Success), true, Verdict::Doubtful, 0),
             (Ok(Status::BadResult), true, Verdict::Fail, 3),
@@ -200,7 +200,7 @@ mod tests {
                 1,
             ),
         ] {
-            let found = conclusion(&end, is_saturated);
+            let found = conclusion(&end, is_doubtful);
             assert_eq!((found.verdict, found.exit_code), (verdict, exit_code), "{end:?}");
             let reason = end.is_err().then(|| "so it was".to_owned());
             assert_eq!(found.reason, reason, "{end:?}");

@@ -40,7 +40,7 @@ fn run(id: &str, minute: u32, tags: &[&str]) -> Run {
         duration_seconds: 20.5,
         vus_max: 100,
         verdict: "pass".to_owned(),
-        saturated: true,
+        doubtful: true,
         figures: "p95 12 ms".to_owned(),
         note: None,
         tags: tags.iter().map(|&tag| tag.to_owned()).collect(),
@@ -301,18 +301,19 @@ fn verdicts_of_earlier_versions_are_told_in_the_present_words() {
         ("k6", "aborted", false, "incomplete"),
         ("line", "interrupted", false, "interrupted"),
     ];
-    for (number, (kind, verdict, saturated, _)) in (0..).zip(cases) {
+    for (number, (kind, verdict, doubtful, _)) in (0..).zip(cases) {
         let old = Run {
             kind: kind.to_owned(),
             verdict: verdict.to_owned(),
-            saturated,
+            doubtful,
             ..run(&number.to_string(), number, &[])
         };
         history.save(&old, "").unwrap();
     }
     drop(history);
     let file = Connection::open(folder.database()).unwrap();
-    file.pragma_update(None, "user_version", 1).unwrap();
+    file.execute_batch("ALTER TABLE runs RENAME COLUMN doubtful TO saturated; PRAGMA user_version = 1")
+        .unwrap();
     drop(file);
     let history = History::open(&folder.0).unwrap();
     for (number, (.., expected)) in cases.iter().enumerate() {

@@ -12,7 +12,7 @@ use super::{evidence::Evidence, programs::OtherPrograms};
 /// time here and without bound above.
 pub const BUSY_SHARE: f64 = 0.9;
 
-/// The share of the run in busy windows from which on the generator counts as saturated.
+/// The share of the run in busy windows from which on the figures are doubtful.
 ///
 /// Reason: the p95 of a summary is shaped by one sample in twenty.
 pub const BUSY_TIME_SHARE: f64 = 0.05;
@@ -31,7 +31,7 @@ const LATENESS_OF_LATENCY: u32 = 10;
 /// late.
 pub const LATE_TICKS: &str = "of its clock ticks were";
 
-/// The share of dropped starts from which on the generator counts as saturated. Reason: dropped iterations would have
+/// The share of dropped starts from which on the figures are doubtful. Reason: dropped iterations would have
 /// waited longest, so from here on the p99 is no longer that of all arrivals.
 pub const DROPPED_SHARE: f64 = 0.01;
 
@@ -52,7 +52,7 @@ const CAUSED_BY_WAITING: f64 = 0.5;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Health {
     /// True when the figures are doubtful.
-    pub saturated: bool,
+    pub doubtful: bool,
     /// Why they are, the worst first. `None` if they are not.
     pub doubt: Option<Doubt>,
     /// One sentence per finding: the observation, its meaning, and what to do. Empty without doubt.
@@ -141,7 +141,7 @@ pub fn judge(evidence: &Evidence, schedule: Schedule, reported_latency: Option<D
         .filter_map(|(doubt, reason)| Some((doubt, reason?)));
     let (doubts, reasons): (Vec<_>, Vec<_>) = findings.by_ref().unzip();
     Health {
-        saturated: !doubts.is_empty(),
+        doubtful: !doubts.is_empty(),
         doubt: doubts.into_iter().min(),
         reasons,
         ..Health::calm(evidence, cap)
@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn thresholds_are_where_the_doc_says() {
         let judge = |busy, late: &[_], latency| {
-            judge(&evidence(busy, late, Some(0.5)), Schedule::default(), latency).saturated
+            judge(&evidence(busy, late, Some(0.5)), Schedule::default(), latency).doubtful
         };
         for (busy, late, latency, expected) in [
             (0.0, &[(1, 1000)][..], None, false),
@@ -370,11 +370,11 @@ mod tests {
 
     #[test]
     fn a_schedule_that_was_not_kept_is_told() {
-        for (n_due, n_dropped, saturated) in [(0, 0, false), (1000, 9, false), (1000, 10, true), (5, 5, true)]
+        for (n_due, n_dropped, doubtful) in [(0, 0, false), (1000, 9, false), (1000, 10, true), (5, 5, true)]
         {
             let schedule = Schedule { n_due, n_dropped };
             let health = judge(&evidence(0.0, &[(1, 1000)], None), schedule, None);
-            assert_eq!(health.saturated, saturated, "{schedule:?}");
+            assert_eq!(health.doubtful, doubtful, "{schedule:?}");
         }
         let schedule = Schedule {
             n_due: 600_000,
@@ -527,7 +527,7 @@ mod tests {
             let health = judge(&evidence, schedule, Some(MS(1)));
             let bound = health.lateness_bound_ms.unwrap();
             assert!((bound - expected).abs() < 0.01 * expected, "{bound}");
-            assert_eq!(health.saturated, n_due > 0);
+            assert_eq!(health.doubtful, n_due > 0);
         }
     }
 

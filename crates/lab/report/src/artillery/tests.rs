@@ -262,7 +262,7 @@ fn what_the_generator_reached_is_told() {
         n_interrupted: 8_000,
     };
     let health = Health {
-        saturated: true,
+        doubtful: true,
         doubt: Some(Doubt::Busy),
         reasons: vec!["a worker was busy".to_owned()],
         ..Health::default()

@@ -79,11 +79,11 @@ pub(super) fn notices(baseline: &[&Summary], candidate: &[&Summary]) -> Vec<Stri
     notices
 }
 
-/// Whether the only fault of a saturated generator is that it took replies late. The load was as planned then, and the
+/// Whether the only fault of a doubtful generator is that it took replies late. The load was as planned then, and the
 /// lateness of its ticks shows by how much the figures may be wrong.
 pub(super) fn takes_replies_late(run: &Summary) -> bool {
     let reasons = &run.generator.reasons;
-    run.generator.saturated && !reasons.is_empty() && reasons.iter().all(|reason| reason.contains(LATE_TICKS))
+    run.generator.doubtful && !reasons.is_empty() && reasons.iter().all(|reason| reason.contains(LATE_TICKS))
 }
 
 fn late(run: &Summary) -> String {

@@ -135,7 +135,7 @@ fn nothing_but_the_target_may_differ() {
         "run-2 was interrupted",
     );
     check(
-        |run| run.generator.saturated = true,
+        |run| run.generator.doubtful = true,
         Inconclusive,
         "the load generator was the bottleneck",
     );
@@ -256,7 +256,7 @@ fn one_lost_message_is_a_regression() {
         Verdict::Inconclusive
     );
     candidate.losses = Some(losses(1));
-    candidate.generator.saturated = true;
+    candidate.generator.doubtful = true;
     let comparison = comparison_of(&baseline, &candidate);
     assert_eq!(comparison.verdict, Verdict::Worse);
     assert_eq!(comparison.headline(), "worse: messages lost +1.0");

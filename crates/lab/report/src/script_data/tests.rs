@@ -126,7 +126,7 @@ fn scripts_get_options_and_state() {
               },
               "metrics": null,
               "generator": {
-                "saturated": false,
+                "doubtful": false,
                 "reasons": []
               },
               "setup_data": {
@@ -314,7 +314,7 @@ fn the_exported_file_has_the_older_shape() {
                 }
             },
             "generator": {
-                "saturated": false,
+                "doubtful": false,
                 "reasons": []
             },
             "setup_data": [
@@ -344,7 +344,7 @@ fn the_machine_readable_file_has_the_next_shape() {
                 "generated_at": "2026-11-21T19:49:03.120Z"
             },
             "generator": {
-                "saturated": false,
+                "doubtful": false,
                 "reasons": []
             },
             "results": {

@@ -39,7 +39,7 @@ impl Summary {
         let has_failed = self.attempts().iter().any(Attempts::have_all_failed);
         if has_crossed || has_lost || has_failed {
             Verdict::Fail
-        } else if self.generator.saturated {
+        } else if self.generator.doubtful {
             Verdict::Doubtful
         } else {
             Verdict::Pass

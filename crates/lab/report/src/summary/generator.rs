@@ -28,8 +28,9 @@ pub struct Generator {
     /// if the kernel does not count it.
     #[serde(default)]
     pub waiting_share: Option<f64>,
-    /// Whether the figures are doubtful: not the target's alone.
-    pub saturated: bool,
+    /// Whether the figures are doubtful: not the target's alone. Summaries of older versions call it `saturated`.
+    #[serde(alias = "saturated")]
+    pub doubtful: bool,
     /// Why they are doubtful. Null if they are not.
     #[serde(default)]
     pub doubt: Option<Doubted>,
@@ -100,7 +101,7 @@ impl Generator {
             lateness: Distribution::from(&evidence.lateness),
             lateness_bound_ms: health.lateness_bound_ms,
             waiting_share: evidence.waiting_share.map(rounded),
-            saturated: health.saturated,
+            doubtful: health.doubtful,
             doubt: health.doubt.map(|doubt| Doubted {
                 kind: doubt.name().to_owned(),
                 text: doubt.clause(health.lateness_bound_ms),
@@ -115,7 +116,7 @@ impl Generator {
     pub fn doubt(&self) -> Option<&str> {
         // Older versions had one name for all doubts.
         const OF_OLDER_VERSIONS: &str = "the load generator was the bottleneck";
-        self.saturated
+        self.doubtful
             .then(|| self.doubt.as_ref().map_or(OF_OLDER_VERSIONS, |doubt| &doubt.text))
     }
 

@@ -527,7 +527,7 @@ fn json_has_the_documented_fields() {
             },
             "lateness_bound_ms": null,
             "waiting_share": null,
-            "saturated": false,
+            "doubtful": false,
             "doubt": null,
             "reasons": [],
             "series": {

@@ -269,7 +269,7 @@ fn generator(generator: &Generator, style: Style) -> Condition {
         name: "generator",
         line,
         details: generator
-            .saturated
+            .doubtful
             .then_some(meaning)
             .into_iter()
             .chain(generator.reasons.clone())

@@ -120,7 +120,7 @@ fn thresholds_parts_groups_and_plain_numbers_have_their_place() {
 }
 
 #[test]
-fn losses_target_and_a_saturated_generator_stand_below() {
+fn losses_target_and_a_doubtful_generator_stand_below() {
     check(
         Style {
             width: 60,
@@ -138,7 +138,7 @@ fn losses_target_and_a_saturated_generator_stand_below() {
                 out_of_order: 2,
             });
             summary.targets = vec![target()];
-            summary.generator.saturated = true;
+            summary.generator.doubtful = true;
             summary.generator.reasons = vec![
                 "a worker was busy all the time; use more workers, another machine, or less load".to_owned(),
             ];

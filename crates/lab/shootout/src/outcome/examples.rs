@@ -103,7 +103,7 @@ pub(crate) fn faulty_step() -> Step {
     count(&mut step.connect.failures, Cause::TimedOut(Phase::Upgrade), 1);
     count(&mut step.drops, Cause::of_disconnect("too_slow"), 1);
     step.health = Health {
-        saturated: true,
+        doubtful: true,
         doubt: Some(Doubt::Busy),
         reasons: vec!["its workers were too busy".to_owned()],
         ..Health::default()

@@ -73,7 +73,7 @@ impl Outcome {
         let whole = Health::calm(&self.generator, None);
         let bounds = self.steps.iter().filter_map(|step| step.health.lateness_bound_ms);
         Health {
-            saturated: self.is_saturated(),
+            doubtful: self.is_doubtful(),
             doubt: self.steps.iter().filter_map(|step| step.health.doubt).min(),
             reasons: reasons.take(MAX_STEPS).collect(),
             // The worst step, because the doubt may be about it.

@@ -22,7 +22,7 @@ pub(super) fn entry(report: &Report, began: SystemTime, took: Duration) -> Run {
         duration_seconds: took.as_secs_f64(),
         vus_max: most_users(report),
         verdict: report.line.end.name().to_owned(),
-        saturated: report.line.end == End::Generator,
+        doubtful: report.line.end == End::Generator,
         figures: report.headline(),
         note: None,
         tags: Vec::new(),

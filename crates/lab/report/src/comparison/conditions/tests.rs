@@ -90,7 +90,7 @@ fn runs_must_have_ended_by_themselves() {
         check(|run| run.end = end, &[expected]);
     }
     check(
-        |run| run.generator.saturated = true,
+        |run| run.generator.doubtful = true,
         &["in run-2 the load generator was the bottleneck, so its figures do not describe the target alone"],
     );
 }
@@ -207,7 +207,7 @@ fn late_replies_are_no_obstacle_and_a_generator_without_room_is() {
         (&[], false),
     ] {
         let run = changed(2, |run| {
-            run.generator.saturated = true;
+            run.generator.doubtful = true;
             run.generator.reasons = reasons.iter().map(|&reason| reason.to_owned()).collect();
             run.generator.lateness.p50 = 300;
             run.generator.lateness.p95 = 12_500;

@@ -373,7 +373,7 @@ fn all_durations_have_the_chosen_unit() {
 }
 
 #[test]
-fn a_saturated_open_model_says_so_in_its_own_section() {
+fn a_doubtful_open_model_says_so_in_its_own_section() {
     check(
         mode(SummaryMode::Compact),
         |summary| {
@@ -389,7 +389,7 @@ fn a_saturated_open_model_says_so_in_its_own_section() {
             ] {
                 summary.metrics.insert(name.to_owned(), metric);
             }
-            summary.generator.saturated = true;
+            summary.generator.doubtful = true;
             summary.generator.reasons = vec!["a worker was busy all the time".to_owned()];
         },
         &expect![[r#"

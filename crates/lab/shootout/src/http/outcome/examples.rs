@@ -81,7 +81,7 @@ pub(crate) fn open_model() -> HttpOutcome {
     outcome.tally.queueing = phase(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 60]);
     outcome.n_unsent = 990;
     outcome.health = Health {
-        saturated: true,
+        doubtful: true,
         doubt: Some(Doubt::Busy),
         reasons: vec!["a worker was busy".to_owned()],
         ..Health::default()

@@ -172,7 +172,7 @@ fn a_broadcast_run() {
                       "mean": 3.875
                     },
                     "generator": {
-                      "saturated": true,
+                      "doubtful": true,
                       "doubt": "busy",
                       "reasons": [
                         "its workers were too busy"
@@ -193,7 +193,7 @@ fn a_broadcast_run() {
                 "seconds": 12.345,
                 "interrupted": false,
                 "faulty": true,
-                "generator_saturated": true,
+                "generator_doubtful": true,
                 "deliveries": {
                   "n_deliveries_expected": 100000,
                   "n_deliveries": 99993,
@@ -306,7 +306,7 @@ fn a_connect_run() {
                     "n_dropped": 0,
                     "drops": {},
                     "generator": {
-                      "saturated": false,
+                      "doubtful": false,
                       "doubt": null,
                       "reasons": [],
                       "lateness_bound_ms": null,
@@ -325,7 +325,7 @@ fn a_connect_run() {
                 "seconds": 12.345,
                 "interrupted": false,
                 "faulty": false,
-                "generator_saturated": false,
+                "generator_doubtful": false,
                 "deliveries": null,
                 "n_foreign": 0,
                 "n_stray_answers": 0,
