@@ -18,16 +18,18 @@ const PATIENCE_MS = 400_000;
 const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /**
- * Cases in which a message and a fault follow each other closely. Whether a client of asyncio echoes the message before it
- * reads the fault depends on when its tasks run, and both are allowed.
+ * Cases in which a message and a fault follow each other closely, or a fault and the end of the connection. Whether a peer of
+ * asyncio echoes the message before it reads the fault depends on when its tasks run, and both are allowed. The other
+ * peers go through these cases.
  */
-const RACES_OF_ASYNCIO = ["3.2", "3.3", "3.4", "4.1.3", "4.1.4", "4.1.5", "4.2.3", "4.2.4", "4.2.5", "r.3.7", "r.3.8"];
+const RACES_IN_BOTH_ROLES = ["3", "4", "6.4", "7.1.6"];
+const RACES_OF_ASYNCIO = { server: RACES_IN_BOTH_ROLES, client: [...RACES_IN_BOTH_ROLES, "r.3"] };
 
 const python = (name) => (...words) => [pythonWith(name), pathOf(`conform/python-${name}.py`), ...words];
 
 /**
  * The peers: the command that starts each in a role, which is `serve` or `visit` with the address of the suite, and the
- * cases that have more than one result with its client.
+ * cases that have more than one result with it.
  */
 const PEERS = {
   ws: {
@@ -35,11 +37,11 @@ const PEERS = {
       const script = { serve: "conform/ws-server.mjs", visit: "conform/ws-client.mjs" }[role];
       return [process.execPath, pathOf(script), ...base, "deflate"];
     },
-    races: [],
+    races: {},
   },
   "python-websockets": { commandOf: python("websockets"), races: RACES_OF_ASYNCIO },
   "python-aiohttp": { commandOf: python("aiohttp"), races: RACES_OF_ASYNCIO },
-  gorilla: { commandOf: async (...words) => [await built("gorilla"), ...words], races: [] },
+  gorilla: { commandOf: async (...words) => [await built("gorilla"), ...words], races: {} },
 };
 
 /** Starts a peer that ends with the test. */
@@ -72,21 +74,22 @@ function check({ code, stdout, stderr }) {
   }
 }
 
+const except = ({ races }, role) => (races[role] ? ["--except", races[role].join()] : []);
+
 /** Runs the suite against a peer in a role. */
 const CHECKS = {
-  async server(t, name, { commandOf }) {
-    const peer = start(t, await commandOf("serve"));
-    const [port] = await within(once(createInterface({ input: peer.stdout }), "line"), "the server's port");
-    const suite = startSuite(`${name}-server`, `ws://127.0.0.1:${port}/`);
+  async server(t, name, peer) {
+    const server = start(t, await peer.commandOf("serve"));
+    const [port] = await within(once(createInterface({ input: server.stdout }), "line"), "the server's port");
+    const suite = startSuite(`${name}-server`, `ws://127.0.0.1:${port}/`, ...except(peer, "server"));
     check(await ended(suite, `all cases of ${name} as a server`));
   },
 
-  async client(t, name, { commandOf, races }) {
-    const except = races.length > 0 ? ["--except", races.join()] : [];
-    const suite = startSuite(`${name}-client`, "--listen", "127.0.0.1:0", ...except);
+  async client(t, name, peer) {
+    const suite = startSuite(`${name}-client`, "--listen", "127.0.0.1:0", ...except(peer, "client"));
     const outcome = ended(suite, `all cases of ${name} as a client`);
     const [line] = await within(once(createInterface({ input: suite.stderr }), "line"), "the suite's address");
-    start(t, await commandOf("visit", /ws:\/\/[^/]+/.exec(line)[0]));
+    start(t, await peer.commandOf("visit", /ws:\/\/[^/]+/.exec(line)[0]));
     check(await outcome);
   },
 };
