@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { Server, plimsollIn } from "./support/plimsoll.mjs";
 
 /** Workers report at full seconds, some milliseconds late: so long a sample may belong to the second before. */
-const LATE_MS = 150;
+const LATE_MS = 400;
 
 /** A histogram knows each sample within 0.1 %, and the sentence has three digits. */
 const DIGITS = 0.006;
@@ -166,7 +166,7 @@ test("a failed threshold, a run of one second and one without requests claim no 
 });
 
 test("the demo holds loads, loses nothing, and knows the memory per user or says why not", async (t) => {
-  const found = await run(t, ["demo", "--users", "40", "--time", "20"]);
+  const found = await run(t, ["demo", "--users", "40", "--time", "32"]);
   assert.equal(found.code, 0, found.stderr);
   assert.match(found.sentence, new RegExp(`^${BEGIN}[Hh]eld 40 users for [\\d.]+ s: p95 of rtt .*; in the whole run 0 lost of`));
   const { plateaus, curve_is_held } = found.summary.by_load;
