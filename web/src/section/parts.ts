@@ -10,7 +10,7 @@ export function parts({ summary }: RunData): Section | null {
     const { scenarios } = summary.plan;
     const inside = [
         planned(scenarios),
-        byScenario(summary.breakdown?.scenarios ?? []),
+        byScenario(summary.breakdown?.scenarios ?? [], scenarios),
         byGroup(summary.breakdown?.groups ?? []),
     ];
     return inside.some((part) => part !== null) ? section("scenarios", "Scenarios", ...inside) : null;
@@ -40,8 +40,12 @@ function planned(scenarios: Scenario[]): HTMLElement | null {
     );
 }
 
-function byScenario(parts: Part[]): HTMLElement | null {
-    const named = parts.map((part) => [part.name, part] as const);
+/** In the order of the plan, as in the table above. */
+function byScenario(parts: Part[], planned: Scenario[]): HTMLElement | null {
+    const order = new Map(planned.map(({ name }, at) => [name, at]));
+    const place = ({ name }: Part) => order.get(name) ?? order.size;
+    const sorted = [...parts].sort((one, other) => place(one) - place(other));
+    const named = sorted.map((part) => [part.name, part] as const);
     return figures("By scenario", "scenario", named, ["iteration_duration", ...OF_STEPS]);
 }
 

@@ -142,7 +142,8 @@ impl Cause {
 impl Step {
     /// Judges a step.
     ///
-    /// A saturated generator counts first. Overloaded workers spoil any step. Late measurements spoil a step that
+    /// A saturated generator counts first. Overloaded workers spoil any step. Starts that came in bunches spoil a step that
+    /// failed, because a target may refuse a bunch that it would have served in its turn. Late measurements spoil a step that
     /// failed by latencies alone, and only if they explain a tenth of these; a step that held in spite of them would
     /// have held without. Iterations without a free user, while the workers had room, waited for the target: they spoil
     /// only a step that otherwise held, because it had less load than planned.
@@ -236,6 +237,9 @@ fn spoiled(broken: &[&(&Objective, Finding)], measured: &Measured<'_>) -> Option
     if broken.is_empty() {
         return generator::dropped(measured.schedule);
     }
+    if let Some(reason) = generator::bunched(evidence, measured.schedule) {
+        return Some(reason);
+    }
     let is_of_latency = |(objective, _): &&(&Objective, Finding)| objective.concern() == Concern::Latency;
     if !broken.iter().all(is_of_latency) {
         return None;
@@ -296,9 +300,11 @@ fn cause(measured: &Measured<'_>, shortest: Option<Duration>) -> Option<Cause> {
         .or_else(|| had_room().then(of_one_thread).flatten())
         .or_else(|| {
             let lateness_bound_ms = Health::calm(measured.generator, None).lateness_bound_ms?;
-            generator::late(measured.generator, shortest)
-                .is_none()
-                .then_some(Cause::Target { lateness_bound_ms })
+            let was_late = match shortest {
+                Some(latency) => generator::late(measured.generator, Some(latency)).is_some(),
+                None => lateness_bound_ms >= generator::LATENESS.as_secs_f64() * 1e3,
+            };
+            (!was_late).then_some(Cause::Target { lateness_bound_ms })
         })
 }
 

@@ -65,7 +65,7 @@ pub use self::{
     evidence::{Evidence, LATE_TICK_SHARE},
     judgement::{
         BUSY_SHARE, BUSY_TIME_SHARE, DROPPED_SHARE, Doubt, Health, LATE_TICKS, LATENESS, Ms, NO_IDLE_SHARE,
-        Schedule, busy, dropped, judge, late, other_programs, too_high,
+        Schedule, bunched, busy, dropped, judge, late, other_programs, too_high,
     },
     pressure::PressureShares,
     programs::{OtherPrograms, Program},

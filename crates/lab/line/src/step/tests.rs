@@ -20,6 +20,7 @@ struct Case {
     /// Ticks, of 100, that were `late_ms` late.
     late: u64,
     late_ms: u64,
+    n_due: u64,
     n_dropped: u64,
     target_cores: f64,
     idle: f64,
@@ -33,6 +34,7 @@ const CALM: Case = Case {
     busy: 0.0,
     late: 0,
     late_ms: 50,
+    n_due: 0,
     n_dropped: 0,
     target_cores: 0.5,
     idle: 0.6,
@@ -80,7 +82,7 @@ fn step(case: Case) -> Step {
                 ..Evidence::nothing()
             },
             schedule: Schedule {
-                n_due: 100,
+                n_due: case.n_due,
                 n_dropped: case.n_dropped,
             },
             failures: &failures,
@@ -99,6 +101,7 @@ fn step(case: Case) -> Step {
 fn the_generator_is_never_taken_for_the_target() {
     use Vote::{Broke, Generator, Held};
     let slow = Case { rtt_ms: 600, ..CALM };
+    let open = Case { n_due: 100, ..CALM };
     for (case, verdict, why) in [
         (CALM, Held, ""),
         (slow, Broke, "rtt p(95) 600ms of 500ms allowed"),
@@ -134,9 +137,38 @@ fn the_generator_is_never_taken_for_the_target() {
             Broke,
             "rtt",
         ),
+        // Errors of an open model may be those of bunches, which the plan does not have.
+        (
+            Case {
+                late: 9,
+                n_errors: 1,
+                ..open
+            },
+            Generator,
+            "9 % of its starts were 10 ms or more late (p99 50 ms), so they came in bunches",
+        ),
+        (
+            Case {
+                late: 9,
+                late_ms: 9,
+                n_errors: 1,
+                ..open
+            },
+            Broke,
+            "errors 1",
+        ),
+        (Case { late: 9, ..open }, Held, ""),
         // Users that were not free waited for the target, or were too few.
-        (Case { n_dropped: 5, ..slow }, Broke, "rtt"),
-        (Case { n_dropped: 5, ..CALM }, Generator, "dropped 5 %"),
+        (
+            Case {
+                n_dropped: 5,
+                rtt_ms: 600,
+                ..open
+            },
+            Broke,
+            "rtt",
+        ),
+        (Case { n_dropped: 5, ..open }, Generator, "dropped 5 %"),
     ] {
         let step = step(case);
         let reasons = step.reasons.join("; ");

@@ -237,7 +237,8 @@ fn late_beyond(
     reported_latency: Option<Duration>,
     cap: Option<Duration>,
 ) -> Option<String> {
-    let tolerance = LATENESS.max(reported_latency.unwrap_or_default() / LATENESS_OF_LATENCY);
+    // What is not reported cannot be too high.
+    let tolerance = LATENESS.max(reported_latency? / LATENESS_OF_LATENCY);
     if bound(evidence, cap)? < tolerance {
         return None;
     }
@@ -248,6 +249,26 @@ fn late_beyond(
         percent(share),
         tolerance.as_millis(),
         evidence.lateness.max().as_millis(),
+        cause_of_lateness(evidence, share),
+    ))
+}
+
+/// The lateness from which on the starts of an open model come in bunches that the plan does not have. Reason: the
+/// generator's own clock ticks that often, so it knows of no shorter ones.
+pub const BUNCH: Duration = Duration::from_millis(10);
+
+/// The finding if an open model had bunches: late starts are made up for at once, and a target may refuse a bunch that it
+/// would have served in its turn. `None` without a schedule.
+pub fn bunched(evidence: &Evidence, schedule: Schedule) -> Option<String> {
+    let bound = evidence
+        .lateness_bound()
+        .filter(|&bound| schedule.n_due > 0 && bound >= BUNCH)?;
+    let share = evidence.lateness.n_at_or_above(BUNCH) as f64 / evidence.lateness.count().max(1) as f64;
+    Some(format!(
+        "{} of its starts were {} ms or more late (p99 {}), so they came in bunches that the plan does not have, {}",
+        percent(share),
+        BUNCH.as_millis(),
+        Ms(bound.as_secs_f64() * 1e3),
         cause_of_lateness(evidence, share),
     ))
 }
@@ -335,9 +356,11 @@ mod tests {
             (0.0, &[(1, 1000)][..], None, false),
             (0.049, &[(1, 1000)], None, false),
             (0.05, &[(1, 1000)], None, true),
-            (0.0, &[(1, 991), (2, 9)], None, false),
-            (0.0, &[(1, 989), (2, 11)], None, true),
-            (0.0, &[(0, 900), (1, 100)], None, false),
+            (0.0, &[(1, 991), (2, 9)], Some(MS(20)), false),
+            (0.0, &[(1, 989), (2, 11)], Some(MS(20)), true),
+            (0.0, &[(0, 900), (1, 100)], Some(MS(20)), false),
+            // A run without latencies has none that are too high.
+            (0.0, &[(1, 900), (400, 100)], None, false),
             (0.0, &[(1, 900), (400, 100)], Some(MS(8_000)), false),
             (0.0, &[(1, 900), (800, 100)], Some(MS(8_000)), true),
             (0.0, &[(1, 900), (20, 100)], Some(MS(2)), true),
@@ -354,7 +377,11 @@ mod tests {
     }
 
     fn check(evidence: &Evidence, expected: &Expect) {
-        expected.assert_eq(&judge(evidence, Schedule::default(), None).reasons.join("\n"));
+        expected.assert_eq(
+            &judge(evidence, Schedule::default(), Some(MS(20)))
+                .reasons
+                .join("\n"),
+        );
     }
 
     #[test]
@@ -404,7 +431,7 @@ mod tests {
             (0.0, 0, dropped, Some("the load was lower than planned")),
         ] {
             let evidence = evidence(busy, &[(1, 90), (30, late)], Some(0.0));
-            let health = judge(&evidence, schedule, None);
+            let health = judge(&evidence, schedule, Some(MS(300)));
             assert_eq!(health.clause().as_deref(), expected);
         }
     }
