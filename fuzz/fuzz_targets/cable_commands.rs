@@ -14,6 +14,7 @@ fuzz_target!(|frame: &[u8]| {
         Command::Subscribe {
             identifier,
             history: None,
+            presence: None,
         } => encode_subscribe(identifier),
         Command::Unsubscribe { identifier } => encode_unsubscribe(identifier),
         Command::Message { identifier, data } => encode_message(identifier, data),
@@ -21,7 +22,10 @@ fuzz_target!(|frame: &[u8]| {
             let data = serde_json::from_str(data).expect("the part of a document is a document");
             encode_whisper(identifier, data)
         }
-        Command::Presence { identifier } => encode_presence(identifier),
+        Command::Presence {
+            identifier,
+            wants_records: true,
+        } => encode_presence(identifier),
         _ => return,
     };
     let again = Command::parse(written.as_bytes()).expect("what is written is understood");

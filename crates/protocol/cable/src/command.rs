@@ -7,10 +7,14 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{error::Category, value::RawValue};
 
 mod encode;
+mod member;
 
-pub use self::encode::{
-    HistoryRequest, StreamPosition, encode_history, encode_join, encode_leave, encode_message, encode_pong,
-    encode_presence, encode_subscribe, encode_unsubscribe, encode_whisper,
+pub use self::{
+    encode::{
+        HistoryRequest, StreamPosition, encode_history, encode_join, encode_leave, encode_message,
+        encode_pong, encode_presence, encode_subscribe, encode_unsubscribe, encode_whisper,
+    },
+    member::Member,
 };
 
 /// One decoded client command.
@@ -22,6 +26,8 @@ pub enum Command<'a> {
         identifier: Cow<'a, str>,
         /// The earlier messages that the client asks for. `None`: it asks for none.
         history: Option<HistoryRequest>,
+        /// The member that the client wants to be present as. `None`: it does not ask to be present.
+        presence: Option<Member>,
     },
     /// Ends a subscription. There is no answer.
     Unsubscribe {
@@ -50,15 +56,25 @@ pub enum Command<'a> {
         /// The starting points. `None`: the request has none.
         history: Option<HistoryRequest>,
     },
-    /// Asks who is present on a subscribed channel.
+    /// Asks which members are present on a subscribed channel.
     Presence {
         /// The identifier of the subscription.
         identifier: Cow<'a, str>,
+        /// Whether the answer lists the members. If not, it only has their number.
+        wants_records: bool,
     },
-    /// The client wants to be present.
-    Join,
-    /// The client no longer wants to be present.
-    Leave,
+    /// The client wants to be present on a subscribed channel.
+    Join {
+        /// The identifier of the subscription.
+        identifier: Cow<'a, str>,
+        /// The id and the info under which the client wants to be present.
+        member: Member,
+    },
+    /// The client no longer wants to be present on a subscribed channel.
+    Leave {
+        /// The identifier of the subscription.
+        identifier: Cow<'a, str>,
+    },
     /// An answer to a ping. It only shows that the client is alive.
     Pong,
     /// The client asks for a `pong`.
@@ -153,6 +169,19 @@ struct Envelope<'a> {
     data: Option<&'a RawValue>,
     #[serde(borrow)]
     history: Option<&'a RawValue>,
+    #[serde(borrow)]
+    presence: Option<&'a RawValue>,
+}
+
+/// The options of a request for the members that are present.
+#[derive(Deserialize)]
+struct PresenceOptions {
+    #[serde(default = "yes")]
+    return_records: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// The starting points of a request for history.
@@ -215,6 +244,7 @@ impl<'a> Command<'a> {
             "subscribe" => Ok(Self::Subscribe {
                 identifier: envelope.identifier("subscribe")?,
                 history: envelope.history(),
+                presence: envelope.member(),
             }),
             "unsubscribe" => Ok(Self::Unsubscribe {
                 identifier: envelope.identifier("unsubscribe")?,
@@ -233,9 +263,17 @@ impl<'a> Command<'a> {
             }),
             "presence" => Ok(Self::Presence {
                 identifier: envelope.identifier("presence")?,
+                wants_records: envelope.wants_records(),
             }),
-            "join" => Ok(Self::Join),
-            "leave" => Ok(Self::Leave),
+            "join" => Ok(Self::Join {
+                identifier: envelope.identifier("join")?,
+                member: envelope
+                    .member()
+                    .ok_or(missing("join", "presence", "an object with the string \"id\""))?,
+            }),
+            "leave" => Ok(Self::Leave {
+                identifier: envelope.identifier("leave")?,
+            }),
             "pong" => Ok(Self::Pong),
             "ping" => Ok(Self::Ping),
             other => Err(CommandError::Unknown(other.chars().take(64).collect())),
@@ -266,6 +304,19 @@ impl<'a> Envelope<'a> {
     fn history(&self) -> Option<HistoryRequest> {
         let bounds: HistoryBounds<'_> = serde_json::from_str(self.history?.get()).ok()?;
         bounds.into_request()
+    }
+
+    /// The member of a `join`, or of a `subscribe` that joins (docs/protocols/extended.md, Presence).
+    fn member(&self) -> Option<Member> {
+        Member::parse(self.presence?.get())
+    }
+
+    /// Data of an unknown form asks for everything, as no data does.
+    fn wants_records(&self) -> bool {
+        let options = self
+            .data
+            .and_then(|data| serde_json::from_str::<PresenceOptions>(data.get()).ok());
+        options.is_none_or(|options| options.return_records)
     }
 }
 
@@ -313,6 +364,7 @@ mod tests {
             Ok(Command::Subscribe {
                 identifier: identifier.clone(),
                 history: None,
+                presence: None,
             }),
         );
         check(
@@ -360,17 +412,72 @@ mod tests {
                 data: r#""null""#,
             }),
         );
+    }
+
+    #[track_caller]
+    fn check_member(presence: &str, expected: Option<(&str, Option<&str>)>) {
+        let member = expected.map(|(id, info)| Member {
+            id: id.into(),
+            info: info.map(Into::into),
+        });
         check(
-            r#"{"command":"presence","identifier":"i","data":{"return_records":false}}"#,
-            Ok(Command::Presence {
-                identifier: identifier.clone(),
+            &format!(r#"{{"command":"subscribe","identifier":"i","presence":{presence}}}"#),
+            Ok(Command::Subscribe {
+                identifier: "i".into(),
+                history: None,
+                presence: member.clone(),
             }),
         );
         check(
-            r#"{"command":"join","identifier":"i","presence":{"id":"kay","info":{}}}"#,
-            Ok(Command::Join),
+            &format!(r#"{{"command":"join","identifier":"i","presence":{presence}}}"#),
+            member
+                .map(|member| Command::Join {
+                    identifier: "i".into(),
+                    member,
+                })
+                .ok_or(r#"command "join" needs "presence" to be an object with the string "id""#),
         );
-        check(r#"{"command":"leave","identifier":"i"}"#, Ok(Command::Leave));
+    }
+
+    #[test]
+    fn a_client_joins_with_an_id_and_any_info() {
+        check_member(
+            r#"{"id":"k\u0061y","info":{"b": 1.0,"a":12345678901234567890}}"#,
+            Some(("kay", Some(r#"{"b": 1.0,"a":12345678901234567890}"#))),
+        );
+        check_member(r#"{"info":[],"id":"7","type":"join"}"#, Some(("7", Some("[]"))));
+        check_member(r#"{"id":"7"}"#, Some(("7", None)));
+        check_member(r#"{"id":"7","info":null}"#, Some(("7", None)));
+        check_member(r#"{"id":"","info":0}"#, Some(("", Some("0"))));
+        for presence in ["null", "{}", "7", r#"{"id":7}"#, r#"{"id":null}"#, r#"["7"]"#] {
+            check_member(presence, None);
+        }
+    }
+
+    #[test]
+    fn a_client_asks_for_all_members_or_their_number_and_leaves() {
+        for (data, wants_records) in [
+            ("", true),
+            (r#","data":{}"#, true),
+            (r#","data":null"#, true),
+            (r#","data":{"return_records":1}"#, true),
+            (r#","data":{"return_records":true}"#, true),
+            (r#","data":{"return_records":false}"#, false),
+        ] {
+            check(
+                &format!(r#"{{"command":"presence","identifier":"i"{data}}}"#),
+                Ok(Command::Presence {
+                    identifier: "i".into(),
+                    wants_records,
+                }),
+            );
+        }
+        check(
+            r#"{"command":"leave","identifier":"i"}"#,
+            Ok(Command::Leave {
+                identifier: "i".into(),
+            }),
+        );
     }
 
     /// `since`, and the streams with offset and epoch.
@@ -396,6 +503,7 @@ mod tests {
             Ok(Command::Subscribe {
                 identifier: "i".into(),
                 history: expected.clone(),
+                presence: None,
             }),
         );
         check(

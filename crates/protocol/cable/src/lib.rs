@@ -15,6 +15,7 @@ pub mod disconnect;
 pub mod encoding;
 pub mod event_stream;
 pub mod identifier;
+pub mod presence;
 pub mod reply;
 pub mod signed_name;
 pub mod subprotocol;

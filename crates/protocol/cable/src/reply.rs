@@ -7,7 +7,7 @@ mod decoded;
 
 pub use self::decoded::{Position, Reply, ReplyError};
 
-use crate::disconnect::DisconnectReason;
+use crate::{disconnect::DisconnectReason, presence};
 
 /// Encodes the first message of an accepted connection.
 pub fn encode_welcome(sid: &str) -> String {
@@ -106,9 +106,10 @@ pub fn encode_reject_history(identifier: &str) -> String {
     )
 }
 
-/// Encodes the answer that presence is not available.
-pub fn encode_presence_error(identifier: &str) -> String {
-    encode_typed_message("presence", identifier, r#"{"type":"error"}"#)
+/// Encodes an event of presence, or an answer about it, for one client; `content` is one of
+/// [`presence`](crate::presence)'s.
+pub fn encode_presence(identifier: &str, content: &str) -> String {
+    encode_typed_message(presence::MESSAGE_TYPE, identifier, content)
 }
 
 /// Encodes the disconnect message. The server closes the connection right after it.

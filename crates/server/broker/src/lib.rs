@@ -1,8 +1,10 @@
-//! What is kept for clients that are away: the latest messages of each stream, with positions.
+//! What is kept for clients that are away: the latest messages of each stream, with positions, and who is present.
 //!
 //! A [`History`] has one [`log`](log::Log) per stream. Each log has an epoch of its own and counts its messages from 1,
 //! so a position (epoch and offset) of a log that was dropped never matches the log that follows it. A request either
 //! gets every message that it asks for, or is refused: a loss is never silent.
+//!
+//! [`Presence`] has the members of each stream; a member whose client is away for a short time stays.
 //!
 //! It does no I/O, reads no clock and has no randomness: callers pass the time, and a function that makes epochs. The
 //! type of a message is a type parameter.
@@ -11,6 +13,7 @@ mod entry;
 mod history;
 mod log;
 mod pattern;
+pub mod presence;
 mod retention;
 mod start;
 
@@ -18,6 +21,7 @@ pub use crate::{
     entry::{Entry, Label},
     history::{Cursor, History, Settings, Totals},
     pattern::{Pattern, PatternError},
+    presence::Presence,
     retention::{Retention, Retentions},
     start::{Refused, Start, Truncation},
 };

@@ -87,15 +87,19 @@ pub(super) fn command(json: &str) -> Result<Vec<u8>, EncodeError> {
         Command::Subscribe {
             identifier,
             history: None,
+            presence: None,
         } => (1, identifier, None),
         Command::Unsubscribe { identifier } => (2, identifier, None),
         Command::Message { identifier, data } => (3, identifier, Some(data)),
+        Command::Subscribe { presence: Some(_), .. } => {
+            return Err(EncodeError::NotInProtobuf("subscribe with presence"));
+        }
         Command::Subscribe { .. } => return Err(EncodeError::NotInProtobuf("subscribe with history")),
         Command::Whisper { .. } => return Err(EncodeError::NotInProtobuf("whisper")),
         Command::History { .. } => return Err(EncodeError::NotInProtobuf("history")),
         Command::Presence { .. } => return Err(EncodeError::NotInProtobuf("presence")),
-        Command::Join => return Err(EncodeError::NotInProtobuf("join")),
-        Command::Leave => return Err(EncodeError::NotInProtobuf("leave")),
+        Command::Join { .. } => return Err(EncodeError::NotInProtobuf("join")),
+        Command::Leave { .. } => return Err(EncodeError::NotInProtobuf("leave")),
         Command::Pong => return Err(EncodeError::NotInProtobuf("pong")),
         Command::Ping => return Err(EncodeError::NotInProtobuf("ping")),
     };

@@ -23,8 +23,8 @@ fn extensions_have_these_bytes() {
         r#"{"type":"reject_history","identifier":"i"}"#
     );
     assert_eq!(
-        encode_presence_error("i"),
-        r#"{"type":"presence","identifier":"i","message":{"type":"error"}}"#
+        encode_presence("i", &presence::left("7")),
+        r#"{"type":"presence","identifier":"i","message":{"type":"leave","id":"7"}}"#
     );
 }
 
