@@ -1,5 +1,5 @@
 // History, resumed sessions and presence: `plimsoll conform cable` against a small server that has them, without a fault and
-// with one at a time. Neither `plimsoll serve` nor Rails has these.
+// with one at a time.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

@@ -45,7 +45,8 @@ describe("plimsoll serve", () => {
 
   for (const rpc of ["grpc", "http"]) {
     test(`keeps messages and sessions, with its application over ${rpc}`, async () => {
-      const command = serve("--broadcast_key", "secret", "--broker", "memory");
+      // Members leave three seconds after a lost connection: some cases wait for that.
+      const command = serve("--broadcast_key", "secret", "--broker", "memory", "--presence_ttl", "3");
       // The interval of pings has nothing to do with a broker; it is checked above, and needs a calm machine.
       const ping = ["--except", "cable/connection/ping-interval"];
       await conforms("cable-plimsoll-broker", command, "--rpc", rpc, "--broadcast-key", "secret", ...ping);

@@ -224,7 +224,11 @@ impl Options {
     async fn serve(self, registry: Registry) -> Result<Status, Failure> {
         self.keeping.warn();
         let open_files = preflight::raise_open_file_limit();
-        let front = self.identification.prepare(&self.secrets, &registry).await?;
+        let has_broker = self.keeping.is_on();
+        let front = self
+            .identification
+            .prepare(&self.secrets, &registry, has_broker)
+            .await?;
         let redis = self.ingest.redis_server()?;
         let clients = Listeners::bind(&self.host, self.port, self.n_shards())?;
         let config = self.config(&open_files, clients.addresses(), registry.clone())?;

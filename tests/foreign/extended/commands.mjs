@@ -7,6 +7,17 @@ const WHISPER = "$w";
 
 const json = JSON.stringify;
 
+/** The answer to a client that asks who is present. */
+function presenceOf(connection, identifier, wantsRecords) {
+  try {
+    const stream = connection.present(connection.subscription(identifier));
+    const records = connection.server.presence.records(stream);
+    return { type: "info", total: records.length, records: wantsRecords ? records : undefined };
+  } catch {
+    return { type: "error" };
+  }
+}
+
 /** By name: what it does for a connection. */
 export const COMMANDS = {
   async subscribe(connection, identifier, { history, presence }) {
@@ -38,10 +49,9 @@ export const COMMANDS = {
     connection.replay(identifier, connection.subscription(identifier), history);
   },
 
-  presence(connection, identifier) {
-    const stream = connection.present(connection.subscription(identifier));
-    const records = connection.server.presence.records(stream);
-    connection.send(json({ type: "presence", identifier, message: { type: "info", total: records.length, records } }));
+  presence(connection, identifier, { data }) {
+    const message = presenceOf(connection, identifier, data?.return_records !== false);
+    connection.send(json({ type: "presence", identifier, message }));
   },
 
   join(connection, identifier, { presence }) {

@@ -13,6 +13,7 @@ export class Presence {
 
   /** The event to announce, if any; an error if the session is present as another user. */
   join(stream, sid, { id, info }) {
+    if (!id) throw new Error("a presence id is not empty");
     const members = this.#streams.get(stream) ?? new Map();
     this.#streams.set(stream, members);
     const other = [...members].find(([known, { sessions }]) => known !== id && sessions.has(sid));

@@ -283,6 +283,13 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     scenario!(presence::info_replaced, "presence/info-replaced", "AnyCable presence", "the info about a present user \
         is that of the last session"),
     scenario!(presence::one_id, "presence/one-id", "AnyCable presence", "a session is present once, not twice"),
+    scenario!(presence::stays, "presence/stays", "AnyCable presence", "a member of the base protocol is present for as \
+        long as it is connected").long(),
+    scenario!(presence::number_only, "presence/number-only", "AnyCable presence", "clients can ask for the number of members \
+        alone").level(Level::Should),
+    scenario!(presence::empty_id, "presence/empty-id", "AnyCable presence", "a client is not present without an id").level(Level::Should),
+    scenario!(presence::always_answered, "presence/always-answered", "AnyCable presence", "a client that asks who is present gets \
+        an answer in any case").level(Level::Should),
     scenario!(presence::transient, "presence/transient", "AnyCable presence", "joins and leaves are not kept in \
         history"),
 ];

@@ -3,7 +3,7 @@
 use std::{str::FromStr, time::Duration};
 
 use clap::{Args, ValueEnum, builder::RangedU64ValueParser};
-use plimsoll_broker::{Pattern, Retention, Retentions, Settings, Truncation};
+use plimsoll_broker::{Pattern, Retention, Retentions, Settings, Truncation, presence};
 use plimsoll_load::preflight::Memory;
 use plimsoll_server::{Broker, Resuming};
 
@@ -11,6 +11,9 @@ use super::memory;
 
 /// The smallest default for the memory of all kept messages, in bytes.
 const MIN_HISTORY_BYTES: u64 = 16 << 20;
+
+/// The smallest memory of all members that are present, in bytes.
+const MIN_PRESENCE_BYTES: u64 = 8 << 20;
 
 /// The flags.
 #[derive(Debug, Args)]
@@ -44,6 +47,12 @@ pub(super) struct BrokerOptions {
     /// the client comes back earlier.
     #[arg(long, default_value_t = 0, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(..=MAX_TTL))]
     disconnect_grace: u32,
+    /// Seconds for which a member stays present whose connection is lost. A client that is back earlier has never left.
+    #[arg(long, default_value_t = 15, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(..=MAX_TTL))]
+    presence_ttl: u32,
+    /// Tell the clients of a stream when the info of a member changes, with an event of the type update.
+    #[arg(long)]
+    presence_updates: bool,
     /// Answer to a client that asks for all messages since a time when some of them are no longer kept. refuse: the
     /// client learns that it has missed messages. confirm: it gets the rest, as from AnyCable.
     #[arg(long, value_enum, default_value_t = TruncationArgument::Refuse)]
@@ -103,13 +112,20 @@ impl BrokerOptions {
         }
     }
 
+    /// Whether there is a broker.
+    pub(super) fn is_on(&self) -> bool {
+        let preset = self.presets.contains(&Preset::Broker).then_some(Adapter::Memory);
+        self.broker.or(preset) == Some(Adapter::Memory)
+    }
+
     /// The settings of the broker. `None`: nothing is kept.
     pub(super) fn broker(&self, memory: &Memory) -> Option<Broker> {
-        let preset = self.presets.contains(&Preset::Broker).then_some(Adapter::Memory);
-        if self.broker.or(preset)? == Adapter::None {
-            return None;
-        }
-        Some(Broker {
+        self.is_on().then(|| Broker {
+            presence: presence::Settings {
+                ttl: Duration::from_secs(self.presence_ttl.into()),
+                announces_updates: self.presence_updates,
+                max_bytes: memory::share(memory, 32, MIN_PRESENCE_BYTES),
+            },
             resuming: self.resuming(memory),
             history: self.history(memory),
         })

@@ -6,7 +6,9 @@ use clap::Args;
 use plimsoll_cable::token::Secret;
 use plimsoll_server::{
     ProxiedHeaders,
-    application::{Application, Identification, StreamChannel, StreamChannels, Tokens, WithoutToken},
+    application::{
+        Application, Identification, StreamChannel, StreamChannels, StreamRights, Tokens, WithoutToken,
+    },
     jwks::{Jwks, Location},
 };
 use plimsoll_telemetry::Registry;
@@ -47,6 +49,10 @@ pub(super) struct IdentificationOptions {
     /// Allow subscribers of signed streams to whisper to each other. Subscribers of public streams always may.
     #[arg(long)]
     streams_whisper: bool,
+    /// Allow subscribers of signed streams to be present, and to ask who is. Subscribers of public streams always may.
+    /// Needs --broker.
+    #[arg(long, value_name = "BOOL", default_value_t = true, num_args = 0..=1, default_missing_value = "true", action = clap::ArgAction::Set)]
+    streams_presence: bool,
     /// Channel of signed and public streams.
     #[arg(long, value_name = "NAME", default_value = "$pubsub")]
     pubsub_channel: String,
@@ -82,7 +88,14 @@ impl IdentificationOptions {
     }
 
     /// Opens the key set, which is kept up to date from here on.
-    pub(super) async fn prepare(&self, secrets: &Secrets, registry: &Registry) -> Result<Front, Failure> {
+    ///
+    /// `has_broker`: without one there is no presence, and the state for it would only take memory.
+    pub(super) async fn prepare(
+        &self,
+        secrets: &Secrets,
+        registry: &Registry,
+        has_broker: bool,
+    ) -> Result<Front, Failure> {
         if self.enforce_jwt && !self.takes_tokens(secrets) {
             let text = "--enforce_jwt would refuse every client: give the secret or keys of tokens with \
                 --jwt_secret, --jwt_jwks or --secret";
@@ -95,7 +108,7 @@ impl IdentificationOptions {
             );
         }
         Ok(Front {
-            channels: self.channels(secrets)?,
+            channels: self.channels(secrets, has_broker)?,
             tokens: self.tokens(secrets, registry).await?,
             without_token: match (self.enforce_jwt, self.noauth || self.public) {
                 (true, _) => WithoutToken::Refused,
@@ -130,7 +143,7 @@ impl IdentificationOptions {
         }))
     }
 
-    fn channels(&self, secrets: &Secrets) -> Result<Vec<StreamChannel>, Failure> {
+    fn channels(&self, secrets: &Secrets, has_broker: bool) -> Result<Vec<StreamChannel>, Failure> {
         let mut channels = Vec::new();
         let is_public = self.public_streams || self.public;
         let streams_secret = secrets.streams_secret();
@@ -139,8 +152,14 @@ impl IdentificationOptions {
             channels.push(StreamChannel::pubsub(
                 name,
                 streams_secret,
-                is_public,
-                self.streams_whisper,
+                StreamRights {
+                    whisper: self.streams_whisper,
+                    presence: self.streams_presence && has_broker,
+                },
+                is_public.then_some(StreamRights {
+                    whisper: true,
+                    presence: has_broker,
+                }),
             ));
         }
         if self.turbo_streams {

@@ -267,9 +267,11 @@ impl<'a> Command<'a> {
             }),
             "join" => Ok(Self::Join {
                 identifier: envelope.identifier("join")?,
-                member: envelope
-                    .member()
-                    .ok_or(missing("join", "presence", "an object with the string \"id\""))?,
+                member: envelope.member().ok_or(missing(
+                    "join",
+                    "presence",
+                    "an object with the string \"id\"",
+                ))?,
             }),
             "leave" => Ok(Self::Leave {
                 identifier: envelope.identifier("leave")?,

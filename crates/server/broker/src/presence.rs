@@ -114,6 +114,13 @@ struct Member {
     n_attendances: usize,
 }
 
+impl Absence {
+    /// The memory of the texts, in bytes, if no other owner has them.
+    pub fn text_bytes(&self) -> usize {
+        self.stream.len() + self.id.len() + text_len(&self.info)
+    }
+}
+
 impl Attendance {
     /// The stream.
     pub fn stream(&self) -> &str {
@@ -253,9 +260,7 @@ impl Presence {
         let absence = Absence {
             stream: Arc::clone(&attendance.stream),
             id: Arc::clone(&attendance.id),
-            info: self
-                .member(&attendance)
-                .and_then(|member| member.info.clone()),
+            info: self.member(&attendance).and_then(|member| member.info.clone()),
             number: self.last_number,
         };
         let ends_at = now + self.settings.ttl;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use plimsoll_server::application::{
     Action, CommandReply, CommandRequest, ConnectReply, ConnectRequest, DisconnectRequest, Environment,
-    State, Status,
+    PresenceChange, State, Status,
 };
 
 use crate::{
@@ -57,6 +57,7 @@ pub(crate) fn command_reply(response: proto::CommandResponse) -> Result<CommandR
         proto::Status::Failure => Status::Refused,
         proto::Status::Error => return Err(response.error_msg),
     };
+    let presence = response.presence.and_then(presence_change);
     let state = response.env.unwrap_or_default();
     Ok(CommandReply {
         status,
@@ -66,10 +67,27 @@ pub(crate) fn command_reply(response: proto::CommandResponse) -> Result<CommandR
         istate: state.istate,
         cstate: state.cstate,
         transmissions: response.transmissions,
+        presence,
         disconnects: response.disconnect,
         hears_of_end: true,
         failure: Box::default(),
     })
+}
+
+/// `None` for a type that the contract does not know. The rest of the reply counts.
+fn presence_change(presence: proto::PresenceResponse) -> Option<PresenceChange> {
+    let proto::PresenceResponse { r#type, id, info, .. } = presence;
+    match &*r#type {
+        "join" => Some(PresenceChange::Join { id, info }),
+        "leave" => Some(PresenceChange::Leave),
+        other => {
+            let other: String = other.chars().take(64).collect();
+            tracing::warn!(
+                "The presence of the application's reply has the type {other:?} and is ignored; expected join or leave."
+            );
+            None
+        }
+    }
 }
 
 /// Translates a reply to `disconnect`, which holds only a status. `Err` as in [`connect_reply`].
@@ -117,6 +135,33 @@ mod tests {
             ..proto::CommandResponse::default()
         };
         assert_eq!(command_reply(response).err().as_deref(), Some("from the future"));
+    }
+
+    #[track_caller]
+    fn check_presence(r#type: &str, expected: Option<PresenceChange>) {
+        let response = proto::CommandResponse {
+            status: proto::Status::Success.into(),
+            presence: Some(proto::PresenceResponse {
+                r#type: r#type.to_owned(),
+                id: "7".to_owned(),
+                info: "{}".to_owned(),
+                ..proto::PresenceResponse::default()
+            }),
+            ..proto::CommandResponse::default()
+        };
+        let reply = command_reply(response).expect("the call succeeded");
+        assert_eq!((reply.status, reply.presence), (Status::Accepted, expected));
+    }
+
+    #[test]
+    fn an_application_decides_that_a_client_is_present() {
+        let join = PresenceChange::Join {
+            id: "7".to_owned(),
+            info: "{}".to_owned(),
+        };
+        check_presence("join", Some(join));
+        check_presence("leave", Some(PresenceChange::Leave));
+        check_presence("stay", None);
     }
 
     #[test]

@@ -16,11 +16,11 @@ mod stream_channels;
 
 pub use benchmark::Benchmark;
 pub use chat::Chat;
-pub(crate) use environment::WHISPER_STREAM;
 pub use environment::{Environment, REMOTE_ADDRESS, State, StateChanges};
+pub(crate) use environment::{PRESENCE_STREAM, WHISPER_STREAM};
 pub use identification::{Identification, Tokens, WithoutToken};
 pub use no_application::NoApplication;
-pub use stream_channels::{StreamChannel, StreamChannels};
+pub use stream_channels::{StreamChannel, StreamChannels, StreamRights};
 
 /// A call in progress. It stays on the session's shard, so it need not be `Send`.
 pub type Reply<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
@@ -150,6 +150,8 @@ pub struct CommandReply {
     pub cstate: StateChanges,
     /// Messages for the client, sent verbatim: a confirmation or rejection, and any others.
     pub transmissions: Vec<String>,
+    /// Whether the client is present from now on, or no longer. `None` leaves it as it is.
+    pub presence: Option<PresenceChange>,
     /// Whether the connection ends after the transmissions.
     pub disconnects: bool,
     /// Whether the application wants to be told when the session ends. Once true, it stays true for the session.
@@ -157,6 +159,20 @@ pub struct CommandReply {
     /// The reason why the application did not decide, as text for people. Empty unless the status is
     /// [`Status::Failed`].
     pub failure: Box<str>,
+}
+
+/// An application's decision about a client's presence on the stream that the subscription's state names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PresenceChange {
+    /// The client is present.
+    Join {
+        /// The member's id, not empty.
+        id: String,
+        /// What the others are told about the member, as JSON text. Empty: nothing.
+        info: String,
+    },
+    /// The client is no longer present.
+    Leave,
 }
 
 /// An application's decision about a command.

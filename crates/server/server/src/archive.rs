@@ -84,14 +84,14 @@ impl Archive {
     }
 
     /// Keeps a message, and hands it to `post` before any other message can be kept.
-    pub(crate) fn keep(&self, mut outgoing: Outgoing, post: impl FnOnce(&Arc<Outgoing>)) {
+    pub(crate) fn keep(&self, mut outgoing: Outgoing, post: impl FnOnce(Outgoing)) {
         self.change(|history| {
             if let Body::Passing(payload) = outgoing.body {
                 let n_bytes = payload.len();
                 let kept = history.append(&outgoing.stream, payload, n_bytes, now_ms());
                 outgoing.body = Body::Kept(kept);
             }
-            post(&Arc::new(outgoing));
+            post(outgoing);
         });
     }
 

@@ -11,6 +11,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use plimsoll_broker::presence::Absence;
 use plimsoll_hub::SessionId;
 use plimsoll_telemetry::{Counter, Registry};
 use tokio::{sync::Notify, time::Instant};
@@ -52,6 +53,8 @@ pub(crate) struct Record {
     /// Whether the application wants to hear of the session's end.
     pub(crate) hears_of_end: bool,
     pub(crate) expires_at: Option<SystemTime>,
+    /// Where the client was present, by the identifier of the subscription.
+    pub(crate) absences: Vec<(Box<str>, Absence)>,
 }
 
 /// The answer to a client that names an earlier session.
@@ -327,6 +330,11 @@ impl Record {
                 .istate
                 .iter()
                 .map(|(key, value)| key.len() + PLACE + state(value))
+                .sum::<usize>()
+            + self
+                .absences
+                .iter()
+                .map(|(identifier, absence)| identifier.len() + absence.text_bytes() + 2 * PLACE)
                 .sum::<usize>()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt, num::NonZeroUsize, time::Duration};
 
-use plimsoll_broker::Settings;
+use plimsoll_broker::{Settings, presence};
 use plimsoll_telemetry::{Registry, Tags};
 
 use crate::{AllowedOrigins, PathPattern, PingPrecision, ProxiedHeaders, Resuming, Tls};
@@ -83,6 +83,8 @@ pub struct Broker {
     pub history: Settings,
     /// The limits of sessions whose clients may come back. `None`: no session is resumed.
     pub resuming: Option<Resuming>,
+    /// The limits of presence.
+    pub presence: presence::Settings,
 }
 
 /// The page from which Prometheus reads metrics.

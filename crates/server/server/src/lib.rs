@@ -9,6 +9,7 @@
 //!
 //! The crate must not know the load side, the process's arguments, signals or exit codes.
 
+mod absences;
 mod accept;
 mod admin;
 pub mod application;
@@ -46,6 +47,7 @@ mod proxied_headers;
 mod publisher;
 mod purpose;
 mod request_bodies;
+mod roll;
 mod server;
 mod session;
 mod shard;

@@ -7,7 +7,7 @@ use plimsoll_hub::SessionId;
 use plimsoll_telemetry::{Counter, Histogram, Registry};
 use smallvec::SmallVec;
 use tokio::sync::{
-    Semaphore,
+    OwnedSemaphorePermit, Semaphore,
     mpsc::{self, error::TrySendError},
     oneshot,
 };
@@ -213,36 +213,71 @@ impl Publisher {
 
     /// Keeps a message and posts it to all shards. All mailboxes take the messages of a stream in the order of their
     /// offsets, and if the caller gives up, either all of this happened or nothing.
-    async fn keep_and_post(&self, archive: &Archive, mut outgoing: Outgoing) {
-        self.wait_for_room(&mut outgoing).await;
-        let mut places: SmallVec<[_; 8]> = SmallVec::new();
-        for mailbox in self.mailboxes.iter() {
-            // A closed mailbox means that the server is stopping.
-            places.extend(mailbox.reserve().await.ok());
-        }
-        self.metrics.broadcasts.increment();
-        archive.keep(outgoing, |outgoing| {
-            for place in places {
-                place.send(Letter::Publish(Arc::clone(outgoing)));
-            }
-        });
+    async fn keep_and_post(&self, archive: &Archive, outgoing: Outgoing) {
+        let places = self.reserve(outgoing.body.payload().len()).await;
+        archive.keep(outgoing, |outgoing| places.fill(outgoing));
     }
 
-    /// Waits until a message's payload may be on its way. A payload larger than all the room waits until no other is on
-    /// its way.
-    async fn wait_for_room(&self, outgoing: &mut Outgoing) {
-        let n_units = u32::try_from(outgoing.body.payload().len() / ROOM_UNIT + 1).unwrap_or(u32::MAX);
+    /// Reserves places for one message of up to `n_bytes` bytes in the mailboxes of all shards. A caller that changes
+    /// something under a lock can then post the news of it under the same lock.
+    pub(crate) async fn reserve(&self, n_bytes: usize) -> Places<'_> {
+        let room = self.room(n_bytes).await;
+        let mut in_mailboxes: SmallVec<[_; 8]> = SmallVec::new();
+        for mailbox in self.mailboxes.iter() {
+            // A closed mailbox means that the server is stopping.
+            in_mailboxes.extend(mailbox.reserve().await.ok());
+        }
+        Places {
+            publisher: self,
+            room,
+            in_mailboxes,
+        }
+    }
+
+    /// Waits until a payload may be on its way. A payload larger than all the room waits until no other is on its way.
+    async fn room(&self, n_bytes: usize) -> Option<OwnedSemaphorePermit> {
+        let n_units = u32::try_from(n_bytes / ROOM_UNIT + 1).unwrap_or(u32::MAX);
         let room = Arc::clone(&self.room).acquire_many_owned(n_units.min(self.max_room));
-        outgoing.room = room.await.ok();
+        room.await.ok()
     }
 
     /// Posts to all shards, after waiting for room.
     async fn post_to_all(&self, mut outgoing: Outgoing) {
-        self.wait_for_room(&mut outgoing).await;
+        outgoing.room = self.room(outgoing.body.payload().len()).await;
         self.metrics.broadcasts.increment();
         let outgoing = Arc::new(outgoing);
         for mailbox in self.mailboxes.iter() {
             post(mailbox, Letter::Publish(Arc::clone(&outgoing))).await;
+        }
+    }
+}
+
+/// Places for one message in the mailboxes of all shards. The drop of unused ones frees them.
+pub(crate) struct Places<'a> {
+    publisher: &'a Publisher,
+    room: Option<OwnedSemaphorePermit>,
+    in_mailboxes: SmallVec<[mpsc::Permit<'a, Letter>; 8]>,
+}
+
+impl Places<'_> {
+    /// Posts a message that is not kept.
+    pub(crate) fn post(self, stream: String, payload: Payload) {
+        let outgoing = Outgoing {
+            stream,
+            body: Body::Passing(payload),
+            excluded: None,
+            room: None,
+            _completion: self.publisher.completion(None),
+        };
+        self.fill(outgoing);
+    }
+
+    fn fill(self, mut outgoing: Outgoing) {
+        outgoing.room = self.room;
+        self.publisher.metrics.broadcasts.increment();
+        let outgoing = Arc::new(outgoing);
+        for place in self.in_mailboxes {
+            place.send(Letter::Publish(Arc::clone(&outgoing)));
         }
     }
 }

@@ -9,7 +9,7 @@ use tokio::{
 };
 
 use crate::{
-    Config, Listeners, Publisher, accept,
+    Config, Listeners, Publisher, absences, accept,
     admin::Admin,
     application::Application,
     archive::Archive,
@@ -24,6 +24,7 @@ use crate::{
     pending_subscriptions::PendingSubscriptions,
     purpose::Purpose,
     request_bodies::RequestBodies,
+    roll::Roll,
     shard::{Shard, Shared},
     ticker,
 };
@@ -152,6 +153,10 @@ fn share(config: &Config) -> Shared {
         pending_subscriptions: PendingSubscriptions::new(registry),
         request_bodies: RequestBodies::new(config.max_body_total, registry),
         archive,
+        roll: config
+            .broker
+            .as_ref()
+            .map(|broker| Roll::new(broker.presence.clone(), registry)),
         awaited: config.broker.as_ref().and_then(|broker| {
             let resuming = broker.resuming.clone()?;
             Some(Awaited::new(resuming, registry))
@@ -192,6 +197,7 @@ async fn serve(
     }
     tokio::task::spawn_local(fanout::run(Rc::clone(&shard), mailbox));
     tokio::task::spawn_local(ticker::run(Rc::clone(&shard), TICK));
+    tokio::task::spawn_local(absences::run(Rc::clone(&shard)));
     tokio::task::spawn_local(census::run(Rc::clone(&shard), census));
     drain::run(&shard, &mut stages).await;
     // The drop is the signal.

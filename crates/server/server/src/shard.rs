@@ -29,6 +29,7 @@ use crate::{
     pace::Pace,
     pending_subscriptions::PendingSubscriptions,
     request_bodies::RequestBodies,
+    roll::Roll,
 };
 
 /// Size of the buffer into which all sessions of a shard are read. A typical command is a few hundred bytes; 64 KiB
@@ -73,6 +74,8 @@ pub(crate) struct Shared {
     pub(crate) archive: Option<Arc<Archive>>,
     /// Sessions whose clients may come back. `None`: no session is resumed.
     pub(crate) awaited: Option<Arc<Awaited>>,
+    /// Who is present on each stream. `None`: presence is not kept.
+    pub(crate) roll: Option<Arc<Roll>>,
     /// The admin page's state, if there is such a page.
     pub(crate) admin: Option<Arc<Admin>>,
 }

@@ -157,7 +157,12 @@ async fn open_cable(
         None => None,
     };
     let mut session = match record {
-        Some(record) => CableSession::resume(shard, id, sid, request, *record),
+        Some(mut record) => {
+            let absences = std::mem::take(&mut record.absences);
+            let mut session = CableSession::resume(shard, id, sid, request, *record);
+            session.come_back(shard, absences).await;
+            session
+        }
         None => CableSession::connect(shard, id, sid, request).await,
     };
     if is_extended {

@@ -67,6 +67,18 @@ export const PRESENCE = {
     },
     caughtBy: ["presence/back-in-time"],
   },
+  "a member leaves a while after it came, connected or not": {
+    parts: {
+      Presence: class extends Presence {
+        join(stream, sid, presence) {
+          const event = super.join(stream, sid, presence);
+          this.lose(sid);
+          return event;
+        }
+      },
+    },
+    caughtBy: ["presence/stays"],
+  },
   "each session joins aloud": {
     parts: {
       Presence: class extends Presence {

@@ -14,6 +14,7 @@ use super::{
         stop::{Checked, Stop},
     },
     extended::{extended, history, is_replayed, keeper, since_lately},
+    streams_channel,
 };
 
 /// The content of a presence message: an event, or the list of present users.
@@ -303,4 +304,69 @@ pub(super) async fn subscribe_command(stage: &Stage<'_>) -> Checked {
     is_replayed(&mut actor, &identifier, &["1"]).await?;
     hears_join(&mut actor, &identifier, "kay").await?;
     hears_join(&mut observer, &identifier, "kay").await
+}
+
+/// A member that lost its connection leaves after the target's `presence_ttl`. A member that has been connected for
+/// longer than that must still be present then.
+pub(super) async fn stays(stage: &Stage<'_>) -> Checked {
+    let identifier = onlooker(&stage.name("a"));
+    let mut observer = observer(stage, &identifier).await?;
+    let (mut kay, mut ann) = (stage.client().await?, stage.client().await?);
+    for (client, id) in [(&mut kay, "kay"), (&mut ann, "ann")] {
+        client.subscribe(&identifier).await?;
+        client.send(&join(&identifier, id, id)).await?;
+        hears_join(&mut observer, &identifier, id).await?;
+    }
+    ann.close().await?;
+    hears_leave(&mut observer, &identifier, "ann").await?;
+    sees(&mut observer, &identifier, &[Member::named("kay", "kay")]).await
+}
+
+pub(super) async fn number_only(stage: &Stage<'_>) -> Checked {
+    let identifier = onlooker(&stage.name("a"));
+    let mut observer = observer(stage, &identifier).await?;
+    observer.send(&join(&identifier, "kay", "kay")).await?;
+    hears_join(&mut observer, &identifier, "kay").await?;
+    let ask = format!(
+        r#"{{"command":"presence","identifier":{},"data":{{"return_records":false}}}}"#,
+        quoted(&identifier)
+    );
+    observer.send(&ask).await?;
+    let expected = "an info with the total of 1 and without records";
+    let message = observer.message(expected).await?;
+    match event(&message, &identifier) {
+        Some(event) if event.r#type == "info" && event.total == Some(1) && event.records.is_none() => Ok(()),
+        _ => Err(unexpected(&observer, expected, &message)),
+    }
+}
+
+pub(super) async fn empty_id(stage: &Stage<'_>) -> Checked {
+    let identifier = onlooker(&stage.name("a"));
+    let mut observer = observer(stage, &identifier).await?;
+    let mut actor = stage.client().await?;
+    actor.subscribe(&identifier).await?;
+    actor.send(&join(&identifier, "", "nobody")).await?;
+    actor.settle().await?;
+    sees(&mut observer, &identifier, &[]).await
+}
+
+pub(super) async fn always_answered(stage: &Stage<'_>) -> Checked {
+    let identifier = onlooker(&stage.name("a"));
+    let mut observer = observer(stage, &identifier).await?;
+    let unknown = onlooker(&stage.name("b"));
+    let without_presence = streams_channel(&[&stage.name("c")], 1);
+    observer.subscribe(&without_presence).await?;
+    for (identifier, which) in [
+        (&unknown, "that does not exist"),
+        (&without_presence, "without presence"),
+    ] {
+        observer.send(&ask(identifier)).await?;
+        let answers = observer.settle().await?;
+        if !answers.iter().any(|message| event(message, identifier).is_some()) {
+            return Err(Stop::fail(format!(
+                "expected an answer to the command `presence` for a subscription {which}; got none"
+            )));
+        }
+    }
+    Ok(())
 }

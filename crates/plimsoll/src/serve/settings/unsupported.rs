@@ -17,7 +17,6 @@ pub(super) struct Unsupported {
 const NO_NATS: &str = "there is no NATS; broadcast over http, redis or redisx (--broadcast_adapter).";
 const NO_EMBEDDED_NATS: &str = "there is no embedded NATS server; connect nodes with Redis publish/subscribe \
     (--broadcast_adapter redis).";
-const NO_PRESENCE: &str = "presence is not supported; clients that ask for it get an error at once.";
 const NO_PUBSUB: &str = "servers do not pass messages to each other; with --broadcast_adapter redis every server \
     gets every message.";
 const NO_SENTINEL: &str = "there is only one Redis server, the one of --redis_url.";
@@ -38,8 +37,6 @@ const NO_TELEMETRY: &str = "this program never sends usage data.";
 /// All unsupported options, by AnyCable's chapters.
 #[rustfmt::skip]
 pub(super) const UNSUPPORTED: &[Unsupported] = &[
-    option("presence-ttl", "broker.presence_ttl", NO_PRESENCE),
-    switch("streams-presence", "streams.presence", NO_PRESENCE),
     option("pubsub", "pubsub_adapter", NO_PUBSUB),
     key("redis_pubsub.channel", NO_PUBSUB),
     key("nats_pubsub.channel", NO_PUBSUB),

@@ -91,7 +91,9 @@ pub(super) fn command(json: &str) -> Result<Vec<u8>, EncodeError> {
         } => (1, identifier, None),
         Command::Unsubscribe { identifier } => (2, identifier, None),
         Command::Message { identifier, data } => (3, identifier, Some(data)),
-        Command::Subscribe { presence: Some(_), .. } => {
+        Command::Subscribe {
+            presence: Some(_), ..
+        } => {
             return Err(EncodeError::NotInProtobuf("subscribe with presence"));
         }
         Command::Subscribe { .. } => return Err(EncodeError::NotInProtobuf("subscribe with history")),

@@ -9,6 +9,9 @@ pub const REMOTE_ADDRESS: &str = "REMOTE_ADDR";
 /// The key of a subscription's state for its whisper stream (docs/protocols/extended.md, Whispers).
 pub(crate) const WHISPER_STREAM: &str = "$w";
 
+/// The key of a subscription's state for its presence stream (docs/protocols/extended.md, Presence).
+pub(crate) const PRESENCE_STREAM: &str = "$p";
+
 /// State that an application asked the session to keep, by key. The values are opaque.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct State(BTreeMap<String, String>);

@@ -12,7 +12,7 @@ use crate::log_form::LogForm;
 
 use super::{
     Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, DisconnectRequest,
-    Reply, StateChanges, Status, WHISPER_STREAM, channel::Channel,
+    PRESENCE_STREAM, Reply, StateChanges, Status, WHISPER_STREAM, channel::Channel,
 };
 
 /// Stands in front of an application and answers for these channels. Leaves all other channels, and `connect`, to the
@@ -33,15 +33,26 @@ pub struct StreamChannel {
     verifier: Option<Verifier>,
     /// Whether a plain `stream_name` is accepted.
     takes_plain_names: bool,
-    /// Whether subscribers may whisper to a signed stream. They always may to a public one.
-    whispers: bool,
+    /// What subscribers of a signed stream may do besides listening.
+    signed_rights: StreamRights,
+    /// What subscribers of a public stream may do besides listening.
+    public_rights: StreamRights,
+}
+
+/// What the subscribers of a stream may do besides listening.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StreamRights {
+    /// Whether they may whisper.
+    pub whisper: bool,
+    /// Whether they may be present, and ask who is.
+    pub presence: bool,
 }
 
 /// A stream that a client may listen to.
 #[derive(Debug, PartialEq, Eq)]
 struct Grant {
     stream: String,
-    may_whisper: bool,
+    rights: StreamRights,
 }
 
 /// Why a client gets no stream.
@@ -58,15 +69,21 @@ enum Refusal {
 }
 
 impl StreamChannel {
-    /// AnyCable's own channel, normally called `$pubsub`: names signed with `secret`, and plain names if the streams
-    /// are public. `whispers` allows whispers to signed streams.
-    pub fn pubsub(name: String, secret: Option<&str>, is_public: bool, whispers: bool) -> Self {
+    /// AnyCable's own channel, normally called `$pubsub`: names signed with `secret`, and plain names if `public_rights`
+    /// is given.
+    pub fn pubsub(
+        name: String,
+        secret: Option<&str>,
+        signed_rights: StreamRights,
+        public_rights: Option<StreamRights>,
+    ) -> Self {
         Self {
             name,
             signed_field: "signed_stream_name",
             verifier: secret.map(Verifier::new),
-            takes_plain_names: is_public,
-            whispers,
+            takes_plain_names: public_rights.is_some(),
+            signed_rights,
+            public_rights: public_rights.unwrap_or_default(),
         }
     }
 
@@ -86,7 +103,8 @@ impl StreamChannel {
             signed_field,
             verifier: Some(Verifier::new(secret)),
             takes_plain_names: false,
-            whispers: false,
+            signed_rights: StreamRights::default(),
+            public_rights: StreamRights::default(),
         }
     }
 
@@ -95,11 +113,11 @@ impl StreamChannel {
         let grant = match (signed, &self.verifier, parameters.parameter("stream_name")) {
             (Some(signed), Some(verifier), _) => Grant {
                 stream: verifier.verify(&signed)?,
-                may_whisper: self.whispers,
+                rights: self.signed_rights,
             },
             (_, _, Some(stream)) if self.takes_plain_names => Grant {
                 stream,
-                may_whisper: true,
+                rights: self.public_rights,
             },
             (None, _, Some(_)) => return Err(Refusal::NotPublic),
             (Some(_), None, _) => return Err(SignedNameError::WrongSignature.into()),
@@ -140,9 +158,9 @@ impl StreamChannels {
     ) -> CommandReply {
         let identifier = request.identifier;
         match channel.grant(parameters) {
-            Ok(Grant { stream, may_whisper }) => CommandReply {
+            Ok(Grant { stream, rights }) => CommandReply {
                 status: Status::Accepted,
-                istate: whispering(&stream, may_whisper),
+                istate: rights.state(&stream),
                 streams: vec![stream],
                 transmissions: vec![reply::encode_confirm(identifier)],
                 hears_of_end: self.application.hears_of_every_end(),
@@ -212,9 +230,16 @@ impl Application for StreamChannels {
     }
 }
 
-fn whispering(stream: &str, may_whisper: bool) -> StateChanges {
-    let entry = may_whisper.then(|| (WHISPER_STREAM.to_owned(), stream.to_owned()));
-    entry.into_iter().collect()
+impl StreamRights {
+    /// The subscription's state that gives the rights.
+    fn state(self, stream: &str) -> StateChanges {
+        let keys = [
+            self.whisper.then_some(WHISPER_STREAM),
+            self.presence.then_some(PRESENCE_STREAM),
+        ];
+        let keys = keys.into_iter().flatten();
+        keys.map(|key| (key.to_owned(), stream.to_owned())).collect()
+    }
 }
 
 #[cfg(test)]
@@ -226,15 +251,38 @@ mod tests {
     const SIGNED_EMPTY: &str = "IiI=--fa7cfe3c792b6fba95be15c0ee1c4a7d7c46ec351903687b979e44eb41688576";
 
     #[track_caller]
-    fn check(channel: &StreamChannel, identifier: &str, expected: Result<(&str, bool), &str>) {
+    fn check(channel: &StreamChannel, identifier: &str, expected: Result<(&str, StreamRights), &str>) {
         let parameters = Channel::parse(identifier).expect("an identifier");
         let granted = channel.grant(&parameters).map_err(|refusal| refusal.to_string());
-        let granted = granted.as_ref().map(|grant| (&*grant.stream, grant.may_whisper));
+        let granted = granted.as_ref().map(|grant| (&*grant.stream, grant.rights));
         assert_eq!(granted.map_err(String::as_str), expected, "{identifier}");
     }
 
-    fn pubsub(secret: Option<&str>, is_public: bool, whispers: bool) -> StreamChannel {
-        StreamChannel::pubsub("$pubsub".to_owned(), secret, is_public, whispers)
+    const NONE: StreamRights = StreamRights {
+        whisper: false,
+        presence: false,
+    };
+
+    const WHISPER: StreamRights = StreamRights {
+        whisper: true,
+        ..NONE
+    };
+
+    fn pubsub(secret: Option<&str>, signed: StreamRights, public: Option<StreamRights>) -> StreamChannel {
+        StreamChannel::pubsub("$pubsub".to_owned(), secret, signed, public)
+    }
+
+    #[test]
+    fn rights_are_state_of_the_subscription() {
+        for (whisper, presence, keys) in [
+            (false, false, &[][..]),
+            (true, false, &["$w"]),
+            (true, true, &["$p", "$w"]),
+        ] {
+            let state = StreamRights { whisper, presence }.state("chat");
+            assert!(state.keys().eq(keys), "{state:?}");
+            assert!(state.values().all(|stream| stream == "chat"));
+        }
     }
 
     #[test]
@@ -248,20 +296,20 @@ mod tests {
         let malformed = Err("a signed name has the form `base64--hex`");
         let no_name = Err("the identifier has no \"signed_stream_name\"");
 
-        let closed = pubsub(Some("s3cr3t"), false, false);
-        check(&closed, &signed, Ok(("chat/2023", false)));
+        let closed = pubsub(Some("s3cr3t"), NONE, None);
+        check(&closed, &signed, Ok(("chat/2023", NONE)));
         check(&closed, plain, not_public);
         check(&closed, both, malformed);
         check(&closed, none, no_name);
         check(
-            &pubsub(Some("s3cr3t"), false, true),
+            &pubsub(Some("s3cr3t"), WHISPER, None),
             &signed,
-            Ok(("chat/2023", true)),
+            Ok(("chat/2023", WHISPER)),
         );
-        check(&pubsub(Some("other"), true, true), &signed, wrong);
+        check(&pubsub(Some("other"), WHISPER, Some(WHISPER)), &signed, wrong);
 
-        let public = pubsub(None, true, false);
-        check(&public, plain, Ok(("chat", true)));
+        let public = pubsub(None, NONE, Some(WHISPER));
+        check(&public, plain, Ok(("chat", WHISPER)));
         check(&public, &signed, wrong);
         check(&public, none, no_name);
         let empty = Err("a stream's name may not be empty");
@@ -274,12 +322,12 @@ mod tests {
     fn turbo_and_cable_ready_take_signed_names_only_and_never_whisper() {
         let identifier = |channel, field| format!(r#"{{"channel":"{channel}","{field}":"{SIGNED}"}}"#);
         let turbo = identifier("Turbo::StreamsChannel", "signed_stream_name");
-        check(&StreamChannel::turbo("s3cr3t"), &turbo, Ok(("chat/2023", false)));
+        check(&StreamChannel::turbo("s3cr3t"), &turbo, Ok(("chat/2023", NONE)));
         let cable_ready = identifier("CableReady::Stream", "identifier");
         check(
             &StreamChannel::cable_ready("s3cr3t"),
             &cable_ready,
-            Ok(("chat/2023", false)),
+            Ok(("chat/2023", NONE)),
         );
         check(
             &StreamChannel::cable_ready("s3cr3t"),

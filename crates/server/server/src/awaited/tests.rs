@@ -21,6 +21,7 @@ fn record(identifiers: &str) -> Record {
         istate: BTreeMap::new(),
         hears_of_end: true,
         expires_at: None,
+        absences: Vec::new(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, future::poll_fn, rc::Rc, sync::Arc, time::SystemTime};
 
 use plimsoll_cable::{
-    command::{Command, CommandError, HistoryRequest},
+    command::{Command, CommandError, HistoryRequest, Member},
     reply,
 };
 use plimsoll_hub::SessionId;
@@ -19,14 +19,17 @@ use crate::{
     shard::Shard,
 };
 
+mod attendances;
 mod pending;
+mod presence;
 mod replay;
 mod resumable;
 mod resuming;
 mod settling;
+mod wishes;
 
-pub(crate) use self::pending::Due;
-use self::{pending::Pending, resumable::Resumable};
+use self::{attendances::Attendances, pending::Pending, resumable::Resumable};
+pub(crate) use self::{pending::Due, wishes::Wishes};
 
 /// The most subscriptions per connection, pending ones included. Pages have a handful; without a limit one client could
 /// fill the memory. Beyond it a subscription is rejected.
@@ -62,6 +65,8 @@ struct Memory {
     istate: BTreeMap<Box<str>, State>,
     /// Subscriptions that the application has not decided about. `None` while there are none.
     pending: Option<Box<Pending>>,
+    /// Where the client is present. `None` if it has not been present anywhere.
+    attendances: Option<Box<Attendances>>,
 }
 
 /// A command that needs the application.
@@ -69,7 +74,7 @@ struct Memory {
 pub(crate) enum Request {
     Subscribe {
         identifier: Box<str>,
-        history: Option<Box<HistoryRequest>>,
+        wishes: Option<Box<Wishes>>,
     },
     Unsubscribe(Box<str>),
     Perform {
@@ -84,31 +89,40 @@ pub(crate) enum Request {
         identifier: Box<str>,
         history: Option<Box<HistoryRequest>>,
     },
-    Presence(Box<str>),
+    Presence {
+        identifier: Box<str>,
+        wants_records: bool,
+    },
+    Join {
+        identifier: Box<str>,
+        member: Box<Member>,
+    },
+    Leave(Box<str>),
     Ping,
 }
 
 impl Request {
     pub(super) fn heap_bytes(&self) -> usize {
         match self {
-            Self::Subscribe { identifier, history } | Self::History { identifier, history } => {
-                identifier.len() + history.as_deref().map_or(0, history_bytes)
+            Self::Subscribe { identifier, wishes } => {
+                identifier.len() + wishes.as_deref().map_or(0, Wishes::heap_bytes)
             }
-            Self::Unsubscribe(identifier) | Self::Presence(identifier) => identifier.len(),
+            Self::History { identifier, history } => {
+                let history = history.as_deref();
+                identifier.len() + history.map_or(0, |it| size_of_val(it) + wishes::history_bytes(it))
+            }
+            Self::Join { identifier, member } => {
+                identifier.len() + size_of_val(&**member) + wishes::member_bytes(member)
+            }
+            Self::Unsubscribe(identifier) | Self::Presence { identifier, .. } | Self::Leave(identifier) => {
+                identifier.len()
+            }
             Self::Perform { identifier, data } | Self::Whisper { identifier, data } => {
                 identifier.len() + data.len()
             }
             Self::Ping => 0,
         }
     }
-}
-
-/// The memory of a request for history, in bytes: texts, and nodes of the table.
-fn history_bytes(request: &HistoryRequest) -> usize {
-    let streams = request.streams.iter();
-    let streams =
-        streams.map(|(name, position)| name.len() + position.epoch.len() + 2 * size_of_val(position));
-    size_of_val(request) + streams.sum::<usize>()
 }
 
 impl CableSession {
@@ -174,9 +188,13 @@ impl CableSession {
     /// Only faults that end the connection. Other faults of a client are logged and ignored.
     pub(crate) fn receive(&self, frame: &[u8]) -> Result<Option<Request>, CommandError> {
         match Command::parse(frame) {
-            Ok(Command::Subscribe { identifier, history }) => Ok(Some(Request::Subscribe {
+            Ok(Command::Subscribe {
+                identifier,
+                history,
+                presence,
+            }) => Ok(Some(Request::Subscribe {
                 identifier: identifier.into(),
-                history: history.map(Box::new),
+                wishes: Wishes::of(history, presence),
             })),
             Ok(Command::Unsubscribe { identifier }) => Ok(Some(Request::Unsubscribe(identifier.into()))),
             Ok(Command::Message { identifier, data }) => Ok(Some(Request::Perform {
@@ -191,10 +209,20 @@ impl CableSession {
                 identifier: identifier.into(),
                 history: history.map(Box::new),
             })),
-            Ok(Command::Presence { identifier }) => Ok(Some(Request::Presence(identifier.into()))),
+            Ok(Command::Presence {
+                identifier,
+                wants_records,
+            }) => Ok(Some(Request::Presence {
+                identifier: identifier.into(),
+                wants_records,
+            })),
+            Ok(Command::Join { identifier, member }) => Ok(Some(Request::Join {
+                identifier: identifier.into(),
+                member: Box::new(member),
+            })),
+            Ok(Command::Leave { identifier }) => Ok(Some(Request::Leave(identifier.into()))),
             Ok(Command::Ping) => Ok(Some(Request::Ping)),
-            // Presence is not supported, so there is nothing to join or to leave.
-            Ok(Command::Pong | Command::Join | Command::Leave) => Ok(None),
+            Ok(Command::Pong) => Ok(None),
             Err(error) if error.is_fatal() => Err(error),
             Err(error) => {
                 tracing::debug!(sid = &*self.sid, %error, "A command is ignored.");
@@ -206,19 +234,23 @@ impl CableSession {
     /// Carries out one command.
     pub(crate) async fn perform(&mut self, shard: &Rc<Shard>, id: SessionId, request: Request) {
         match request {
-            Request::Subscribe { identifier, history } => {
-                self.subscribe(shard, id, identifier, history).await;
+            Request::Subscribe { identifier, wishes } => {
+                self.subscribe(shard, id, identifier, wishes).await;
             }
             Request::Unsubscribe(identifier) => self.unsubscribe(shard, id, &identifier).await,
             Request::Perform { identifier, data } => {
                 if !self.must_be_subscribed("message", &identifier) {
                     return;
                 }
-                let reply = self.call(shard, &identifier, Action::Perform(&data)).await;
+                let mut reply = self.call(shard, &identifier, Action::Perform(&data)).await;
+                let presence = reply.presence.take();
                 self.apply(shard, id, &identifier, reply);
+                if let Some(change) = presence.filter(|_| self.is_subscribed(&identifier)) {
+                    self.apply_presence(shard, &identifier, change).await;
+                }
             }
             Request::Whisper { identifier, data } => {
-                let Some(stream) = self.whisper_stream(&identifier) else {
+                let Some(stream) = self.state(&identifier, WHISPER_STREAM).map(str::to_owned) else {
                     tracing::debug!(sid = &*self.sid, identifier = %LogForm(&identifier), "A whisper that is not allowed is ignored.");
                     return;
                 };
@@ -229,30 +261,34 @@ impl CableSession {
                 replay::catch_up(shard).await;
                 replay::send(shard, id, &identifier, history.as_deref()).await;
             }
-            // Presence is not supported, but clients wait for an answer.
-            Request::Presence(identifier) if self.must_be_subscribed("presence", &identifier) => {
-                shard.send_text(id, &reply::encode_presence_error(&identifier));
-            }
-            Request::History { .. } | Request::Presence(_) => {}
+            Request::Presence {
+                identifier,
+                wants_records,
+            } => self.tell_presence(shard, id, &identifier, wants_records),
+            Request::Join { identifier, member } => self.join(shard, id, &identifier, &member).await,
+            Request::Leave(identifier) => self.leave(shard, &identifier).await,
+            Request::History { .. } => {}
             Request::Ping => shard.send_text(id, &reply::encode_pong()),
         }
     }
 
     /// Subscribes. A second `subscribe` for a live or pending subscription gets no answer of its own: clients repeat
     /// the command until the first answer arrives, and one answer is enough (docs/protocols/cable.md, Repeated
-    /// subscribes). Its request for history is answered.
+    /// subscribes). Its wishes are served.
     async fn subscribe(
         &mut self,
         shard: &Rc<Shard>,
         id: SessionId,
         identifier: Box<str>,
-        history: Option<Box<HistoryRequest>>,
+        wishes: Option<Box<Wishes>>,
     ) {
         if self.is_subscribed(&identifier) || self.is_pending(&identifier) {
             tracing::debug!(sid = &*self.sid, identifier = %LogForm(&identifier), "A repeated subscription is ignored.");
-            if history.is_some() && self.is_subscribed(&identifier) {
-                replay::catch_up(shard).await;
-                replay::send(shard, id, &identifier, history.as_deref()).await;
+            if let Some(wishes) = wishes.filter(|_| self.is_subscribed(&identifier)) {
+                if wishes.history.is_some() {
+                    replay::catch_up(shard).await;
+                }
+                self.grant(shard, id, &identifier, *wishes).await;
             }
             return;
         }
@@ -270,10 +306,10 @@ impl CableSession {
         if reply.status == Status::Failed {
             let counted = shard.shared.pending_subscriptions.add(&reply.failure);
             let pending = self.memory_mut().pending.get_or_insert_default();
-            pending.add(&identifier, history, counted);
+            pending.add(&identifier, wishes, counted);
             return;
         }
-        self.decide(shard, id, &identifier, history, reply).await;
+        self.decide(shard, id, &identifier, wishes, reply).await;
     }
 
     /// Applies the application's decision about a subscription. The session enters the streams and gets the beginning
@@ -283,7 +319,7 @@ impl CableSession {
         shard: &Rc<Shard>,
         id: SessionId,
         identifier: &str,
-        history: Option<Box<HistoryRequest>>,
+        wishes: Option<Box<Wishes>>,
         mut reply: CommandReply,
     ) {
         if reply.status != Status::Accepted {
@@ -292,13 +328,29 @@ impl CableSession {
             reply.istate.clear();
             return self.apply(shard, id, identifier, reply);
         }
-        if history.is_some() {
+        if wishes.as_ref().is_some_and(|wishes| wishes.history.is_some()) {
             replay::catch_up(shard).await;
         }
         self.subscriptions.push(identifier.into());
+        let presence = reply.presence.take();
         self.apply(shard, id, identifier, reply);
+        if let Some(wishes) = wishes {
+            self.grant(shard, id, identifier, *wishes).await;
+        }
+        if let Some(change) = presence {
+            self.apply_presence(shard, identifier, change).await;
+        }
+    }
+
+    /// Serves the wishes of a client about a subscription that exists. If there is one for history, the session must
+    /// have caught up.
+    async fn grant(&mut self, shard: &Rc<Shard>, id: SessionId, identifier: &str, wishes: Wishes) {
+        let Wishes { history, presence } = wishes;
         if history.is_some() {
-            replay::send(shard, id, identifier, history.as_deref()).await;
+            replay::send(shard, id, identifier, history.as_ref()).await;
+        }
+        if let Some(member) = presence {
+            self.join(shard, id, identifier, &member).await;
         }
     }
 
@@ -321,6 +373,7 @@ impl CableSession {
             memory.istate.remove(identifier);
         }
         self.apply(shard, id, identifier, reply);
+        self.leave(shard, identifier).await;
     }
 
     async fn call(&self, shard: &Shard, identifier: &str, action: Action<'_>) -> CommandReply {
@@ -389,10 +442,10 @@ impl CableSession {
         self.identity.as_ref().map_or("", |identity| identity.text())
     }
 
-    /// The stream on which clients of this subscription whisper to each other. `None` if the application named none.
-    fn whisper_stream(&self, identifier: &str) -> Option<String> {
+    /// A value of a subscription's state. `None` if the application set none.
+    fn state(&self, identifier: &str, key: &str) -> Option<&str> {
         let state = self.memory.as_ref()?.istate.get(identifier)?;
-        state.entries().get(WHISPER_STREAM).cloned()
+        state.entries().get(key).map(String::as_str)
     }
 
     /// Whether the subscription of a command exists. Without one the command is ignored.
@@ -435,6 +488,7 @@ impl Drop for CableSession {
             environment,
             istate,
             pending: _,
+            attendances: _,
         } = *memory
         else {
             return;

@@ -11,7 +11,7 @@ use plimsoll_hub::SessionId;
 use tokio::time::Instant;
 
 use self::{answer::Refusal, wanted::Subscription};
-use super::cable::{self, CableSession, Due};
+use super::cable::{self, CableSession, Due, Wishes};
 use crate::{
     application::ConnectRequest,
     connection::Connection,
@@ -89,10 +89,14 @@ async fn start(
         if shard.is_ending(id) {
             break;
         }
-        let Subscription { identifier, history } = subscription;
+        let Subscription {
+            identifier,
+            history,
+            presence,
+        } = subscription;
         let subscribe = cable::Request::Subscribe {
             identifier: identifier.clone(),
-            history: history.map(Box::new),
+            wishes: Wishes::of(history, presence),
         };
         cable.perform(shard, id, subscribe).await;
         let is_decided = tokio::select! {

@@ -30,13 +30,13 @@ fn what_is_not_supported_is_named_with_what_happens_instead() {
             "--embed-nats",
             "--nats-servers",
             "nats://a",
-            "--presence-ttl=15",
+            "--hub-gopool-size=16",
             "--port=1",
         ],
         &expect![[r#"
             warning: --embed-nats is not supported: there is no embedded NATS server; connect nodes with Redis publish/subscribe (--broadcast_adapter redis).
             warning: --nats-servers is not supported: there is no NATS; broadcast over http, redis or redisx (--broadcast_adapter).
-            warning: --presence-ttl is not supported: presence is not supported; clients that ask for it get an error at once.
+            warning: --hub-gopool-size is not supported: it is not needed: one thread per core serves its own clients (--shards).
             port = 1  # command line"#]],
     );
 }

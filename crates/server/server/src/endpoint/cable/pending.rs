@@ -10,12 +10,12 @@ use std::{
     time::Duration,
 };
 
-use plimsoll_cable::command::HistoryRequest;
 use tokio::{
     task::{AbortHandle, JoinSet},
     time::{Instant, timeout_at},
 };
 
+use super::wishes::Wishes;
 use crate::{
     application::{Action, CommandReply, CommandRequest, Environment, State},
     pending_subscriptions::Counted,
@@ -48,7 +48,7 @@ pub(super) struct Pending {
 
 #[derive(Debug)]
 struct Subscription {
-    history: Option<Box<HistoryRequest>>,
+    wishes: Option<Box<Wishes>>,
     n_repetitions: u32,
     gives_up_at: Instant,
     /// The subscription's time in `times`.
@@ -77,12 +77,12 @@ pub(super) struct Caller {
 }
 
 impl Pending {
-    pub(super) fn add(&mut self, identifier: &str, history: Option<Box<HistoryRequest>>, counted: Counted) {
+    pub(super) fn add(&mut self, identifier: &str, wishes: Option<Box<Wishes>>, counted: Counted) {
         let identifier: Rc<str> = identifier.into();
         let now = Instant::now();
         let next_at = now + pause(0, fastrand::f64());
         let subscription = Subscription {
-            history,
+            wishes,
             n_repetitions: 0,
             gives_up_at: now + MAX_TIME,
             next_at,
@@ -97,15 +97,15 @@ impl Pending {
         self.by_identifier.contains_key(identifier)
     }
 
-    /// Removes a pending subscription and aborts its call. Returns the client's request for history, or `None` if the
+    /// Removes a pending subscription and aborts its call. Returns the client's wishes, or `None` if the
     /// subscription was not pending.
-    pub(super) fn remove(&mut self, identifier: &str) -> Option<Option<Box<HistoryRequest>>> {
+    pub(super) fn remove(&mut self, identifier: &str) -> Option<Option<Box<Wishes>>> {
         let (identifier, subscription) = self.by_identifier.remove_entry(identifier)?;
         self.times.remove(&(subscription.next_at, identifier));
         if let Some(call) = subscription.call {
             call.abort();
         }
-        Some(subscription.history)
+        Some(subscription.wishes)
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -58,6 +58,7 @@ impl CableSession {
             istate,
             hears_of_end,
             expires_at,
+            absences: _,
         } = record;
         let url = &request.environment.url;
         shard.heartbeat.borrow_mut().add(id, url, fastrand::f64());
@@ -128,7 +129,8 @@ impl CableSession {
 
     fn record(&mut self, shard: &Shard, id: SessionId) -> Record {
         let subscriptions = mem::take(&mut self.subscriptions);
-        let memory = self.memory.take().map(|memory| *memory).unwrap_or_default();
+        let mut memory = self.memory.take().map(|memory| *memory).unwrap_or_default();
+        let attendances = memory.attendances.take();
         Record {
             identifiers: self.identifiers().into(),
             subscriptions: subscriptions
@@ -142,6 +144,7 @@ impl CableSession {
             istate: memory.istate,
             hears_of_end: memory.farewell_to.is_some(),
             expires_at: self.expires_at.take().map(|end| *end),
+            absences: attendances.map_or_else(Vec::new, |mut attendances| attendances.step_away()),
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use std::{future::pending, rc::Rc};
 
-use plimsoll_cable::command::HistoryRequest;
 use plimsoll_hub::SessionId;
 
 use super::{
     CableSession,
     pending::{Caller, Due, Pending},
+    wishes::Wishes,
 };
 use crate::{
     application::{Environment, Status},
@@ -40,8 +40,8 @@ impl CableSession {
                 }
             }
             Due::Reply(identifier, reply) => {
-                let history = self.forget_pending(&identifier).flatten();
-                self.decide(shard, id, &identifier, history, reply).await;
+                let wishes = self.forget_pending(&identifier).flatten();
+                self.decide(shard, id, &identifier, wishes, reply).await;
             }
         }
     }
@@ -65,15 +65,15 @@ impl CableSession {
         self.forget_pending(identifier);
     }
 
-    /// Removes a pending subscription. Returns the client's request for history, or `None` if the subscription was not
+    /// Removes a pending subscription. Returns the client's wishes, or `None` if the subscription was not
     /// pending.
-    pub(super) fn forget_pending(&mut self, identifier: &str) -> Option<Option<Box<HistoryRequest>>> {
+    pub(super) fn forget_pending(&mut self, identifier: &str) -> Option<Option<Box<Wishes>>> {
         let pending = &mut self.memory.as_mut()?.pending;
-        let history = pending.as_mut()?.remove(identifier);
+        let wishes = pending.as_mut()?.remove(identifier);
         if pending.as_ref().is_some_and(|pending| pending.is_empty()) {
             *pending = None;
         }
-        history
+        wishes
     }
 
     pub(super) fn pending(&self) -> Option<&Pending> {

@@ -2,7 +2,7 @@
 //! its body (`POST`).
 
 use plimsoll_cable::{
-    command::{Command, CommandError, HistoryRequest, StreamPosition},
+    command::{Command, CommandError, HistoryRequest, Member, StreamPosition},
     event_stream::{self, EventStream},
 };
 use plimsoll_websocket::handshake::server::Request;
@@ -21,6 +21,8 @@ pub(crate) struct Subscription {
     pub(crate) identifier: Box<str>,
     /// The missed messages that the client asks for. `None`: it asks for none.
     pub(crate) history: Option<HistoryRequest>,
+    /// The member that the client wants to be present as.
+    pub(crate) presence: Option<Member>,
 }
 
 /// Why a request cannot be served.
@@ -80,6 +82,7 @@ impl Wanted {
             subscriptions: vec![Subscription {
                 identifier: identifier.into(),
                 history: history(since, last_event),
+                presence: None,
             }],
         })
     }
@@ -134,9 +137,14 @@ fn history(since: Option<i64>, last_event: Option<&str>) -> Option<HistoryReques
 
 fn subscription(line: usize, command: &[u8]) -> Result<Subscription, WantedError> {
     match Command::parse(command) {
-        Ok(Command::Subscribe { identifier, history }) => Ok(Subscription {
+        Ok(Command::Subscribe {
+            identifier,
+            history,
+            presence,
+        }) => Ok(Subscription {
             identifier: identifier.into(),
             history,
+            presence,
         }),
         Ok(_) => Err(WantedError::NotSubscribe { line }),
         Err(source) => Err(WantedError::NotACommand { line, source }),

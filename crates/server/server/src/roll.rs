@@ -1,0 +1,193 @@
+//! Who is present on each stream, which all shards share (docs/protocols/extended.md, Presence).
+//!
+//! A change and the message about it are one step, under one lock: all mailboxes have the events of presence in the
+//! order in which they happened, so clients that count joins and leaves agree with the server.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use plimsoll_broker::{
+    Presence,
+    presence::{Absence, Attendance, Change, Event, MAX_ID_BYTES, MAX_INFO_BYTES, Refusal, Settings},
+};
+use plimsoll_cable::{command::Member, presence};
+use plimsoll_telemetry::{Counter, Registry};
+use tokio::time::Instant;
+
+use crate::{
+    mailbox::Payload,
+    publisher::{Places, Publisher},
+};
+
+/// The longest message about an event, in bytes, without quotes in the id.
+const MAX_EVENT_BYTES: usize = MAX_ID_BYTES + MAX_INFO_BYTES + 64;
+
+/// Bytes of a member in an answer besides its texts.
+const RECORD_BYTES: usize = 24;
+
+/// All members of all streams.
+#[derive(Debug)]
+pub(crate) struct Roll {
+    presence: Mutex<Presence>,
+    started: Instant,
+    joined: Counter,
+    left: Counter,
+    refused: Counter,
+}
+
+impl Roll {
+    pub(crate) fn new(settings: Settings, registry: &Registry) -> Arc<Self> {
+        let roll = Arc::new(Self {
+            presence: Mutex::new(Presence::new(settings)),
+            started: Instant::now(),
+            joined: registry.counter("presence_joins_total", "Members that came to a stream"),
+            left: registry.counter("presence_leaves_total", "Members that left a stream"),
+            refused: registry.counter(
+                "presence_refused_total",
+                "Requests to be present that were refused, by clients and the application",
+            ),
+        });
+        let counted = Arc::clone(&roll);
+        registry.gauge_fn(
+            "presence_members_num",
+            "Members that are present, each stream counted",
+            move || counted.lock().n_members() as f64,
+        );
+        let counted = Arc::clone(&roll);
+        registry.gauge_fn(
+            "presence_bytes",
+            "Memory of the members of all streams",
+            move || counted.lock().n_bytes() as f64,
+        );
+        roll
+    }
+
+    /// Begins an attendance.
+    ///
+    /// # Errors
+    /// See [`Refusal`].
+    pub(crate) async fn join(
+        &self,
+        publisher: &Publisher,
+        stream: &str,
+        member: &Member,
+    ) -> Result<Attendance, Refusal> {
+        let joining = self.change(publisher, |presence| {
+            match presence.join(stream, &member.id, member.info.as_deref()) {
+                Ok((attendance, event)) => (Ok(attendance), event),
+                Err(refusal) => (Err(refusal), None),
+            }
+        });
+        joining.await
+    }
+
+    /// The client of an attendance joins again, perhaps with another info.
+    ///
+    /// # Errors
+    /// See [`Refusal`].
+    pub(crate) async fn rejoin(
+        &self,
+        publisher: &Publisher,
+        attendance: &Attendance,
+        info: Option<&str>,
+    ) -> Result<(), Refusal> {
+        let joining = self.change(publisher, |presence| match presence.rejoin(attendance, info) {
+            Ok(event) => (Ok(()), event),
+            Err(refusal) => (Err(refusal), None),
+        });
+        joining.await
+    }
+
+    /// Ends an attendance.
+    pub(crate) async fn leave(&self, publisher: &Publisher, attendance: Attendance) {
+        self.change(publisher, |presence| ((), presence.leave(attendance)))
+            .await;
+    }
+
+    /// The connection of an attendance's client is lost.
+    pub(crate) fn step_away(&self, attendance: Attendance) -> Absence {
+        self.lock().step_away(attendance, self.started.elapsed())
+    }
+
+    /// The client of an attendance is back, perhaps too late.
+    pub(crate) fn come_back(&self, absence: &Absence) -> Option<Attendance> {
+        self.lock().come_back(absence)
+    }
+
+    /// Ends attendances whose clients have been absent for too long.
+    pub(crate) async fn expire(&self, publisher: &Publisher) {
+        while self.is_due() {
+            self.change(publisher, |presence| ((), presence.expire(self.now())))
+                .await;
+        }
+    }
+
+    /// Counts a request to be present that is refused.
+    pub(crate) fn count_refusal(&self) {
+        self.refused.increment();
+    }
+
+    /// The answer to a client that asks who is present. `None`: the list has more than `max_bytes` bytes.
+    pub(crate) fn info(&self, stream: &str, wants_records: bool, max_bytes: usize) -> Option<String> {
+        let presence = self.lock();
+        let members = || presence.members(stream);
+        let total = members().len();
+        if !wants_records {
+            return Some(presence::info(total, None::<[(&str, Option<&str>); 0]>));
+        }
+        let n_bytes: usize = members()
+            .map(|(id, info)| RECORD_BYTES + id.len() + info.map_or(0, str::len))
+            .sum();
+        (n_bytes <= max_bytes).then(|| presence::info(total, Some(members())))
+    }
+
+    fn is_due(&self) -> bool {
+        self.lock().is_due(self.now())
+    }
+
+    fn now(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Makes a change, and posts its event before any other change is made.
+    async fn change<T>(
+        &self,
+        publisher: &Publisher,
+        change: impl FnOnce(&mut Presence) -> (T, Option<Event>),
+    ) -> T {
+        let places = publisher.reserve(MAX_EVENT_BYTES).await;
+        let mut presence = self.lock();
+        let (result, event) = change(&mut presence);
+        if let Some(event) = event {
+            self.post(event, places);
+        }
+        result
+    }
+
+    fn post(&self, event: Event, places: Places<'_>) {
+        let Event { stream, id, change } = event;
+        let text = match change {
+            Change::Joined(info) => {
+                self.joined.increment();
+                presence::joined(&id, info.as_deref())
+            }
+            Change::Updated(info) => presence::updated(&id, info.as_deref()),
+            Change::Left => {
+                self.left.increment();
+                presence::left(&id)
+            }
+        };
+        let kind = presence::MESSAGE_TYPE.into();
+        places.post(stream.to_string(), Payload::Typed { kind, text });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Presence> {
+        // A panic under the lock is a bug in the table; the sessions go on.
+        self.presence.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;

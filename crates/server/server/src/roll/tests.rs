@@ -1,0 +1,122 @@
+//! Tests of the messages about presence and their order, in virtual time.
+
+use plimsoll_telemetry::Registry;
+use tokio::sync::mpsc;
+
+use super::*;
+use crate::mailbox::{Body, Letter};
+
+const TTL: Duration = Duration::from_secs(10);
+
+struct Rig {
+    roll: Arc<Roll>,
+    publisher: Publisher,
+    mailboxes: Vec<mpsc::Receiver<Letter>>,
+}
+
+impl Rig {
+    fn new() -> Self {
+        let registry = Registry::default();
+        let (publisher, mailboxes) = Publisher::new(2, 1 << 20, (None, None), &registry);
+        let settings = Settings {
+            ttl: TTL,
+            announces_updates: true,
+            max_bytes: usize::MAX,
+        };
+        Self {
+            roll: Roll::new(settings, &registry),
+            publisher,
+            mailboxes,
+        }
+    }
+
+    async fn join(&self, id: &str, info: &str) -> Attendance {
+        let member = Member {
+            id: id.into(),
+            info: Some(info.into()),
+        };
+        let joined = self.roll.join(&self.publisher, "s", &member).await;
+        joined.expect("it is not refused")
+    }
+
+    /// The messages since the last call, which are the same in all mailboxes.
+    #[track_caller]
+    fn messages(&mut self) -> Vec<String> {
+        let mut by_shard = self.mailboxes.iter_mut().map(|mailbox| {
+            let letters = std::iter::from_fn(|| mailbox.try_recv().ok());
+            letters.map(|letter| text(&letter)).collect::<Vec<_>>()
+        });
+        let (first, second) = (by_shard.next().unwrap(), by_shard.next().unwrap());
+        assert_eq!(first, second);
+        first
+    }
+}
+
+fn text(letter: &Letter) -> String {
+    let Letter::Publish(outgoing) = letter else {
+        panic!("{letter:?}");
+    };
+    let Body::Passing(Payload::Typed { kind, text }) = &outgoing.body else {
+        panic!("events of presence are not kept: {:?}", outgoing.body);
+    };
+    format!("{} {kind} {text}", outgoing.stream)
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_shards_are_told_what_changes_and_nothing_else() {
+    let mut rig = Rig::new();
+    let first = rig.join("kay", "1").await;
+    let second = rig.join("kay", "1").await;
+    rig.roll.rejoin(&rig.publisher, &second, Some("2")).await.unwrap();
+    assert_eq!(
+        rig.messages(),
+        [
+            r#"s presence {"type":"join","info":1,"id":"kay"}"#,
+            r#"s presence {"type":"update","info":2,"id":"kay"}"#
+        ]
+    );
+    rig.roll.leave(&rig.publisher, first).await;
+    let absence = rig.roll.step_away(second);
+    tokio::time::advance(TTL / 2).await;
+    rig.roll.expire(&rig.publisher).await;
+    let back = rig.roll.come_back(&absence).expect("it is in time");
+    let absence = rig.roll.step_away(back);
+    tokio::time::advance(TTL).await;
+    assert_eq!(rig.messages(), [""; 0]);
+    rig.roll.expire(&rig.publisher).await;
+    assert_eq!(rig.roll.come_back(&absence), None);
+    assert_eq!(rig.messages(), [r#"s presence {"type":"leave","id":"kay"}"#]);
+}
+
+#[tokio::test]
+async fn an_answer_lists_the_members_unless_that_is_too_long_or_not_wanted() {
+    let rig = Rig::new();
+    let kay = rig.join("kay", r#"{"name":"Kay"}"#).await;
+    let list = r#"{"type":"info","total":1,"records":[{"info":{"name":"Kay"},"id":"kay"}]}"#;
+    assert_eq!(rig.roll.info("s", true, 1000).as_deref(), Some(list));
+    assert_eq!(rig.roll.info("s", true, 20), None);
+    let number = r#"{"type":"info","total":1}"#;
+    assert_eq!(rig.roll.info("s", false, 20).as_deref(), Some(number));
+    let nobody = r#"{"type":"info","total":0}"#;
+    assert_eq!(rig.roll.info("t", true, 0).as_deref(), Some(nobody));
+    rig.roll.leave(&rig.publisher, kay).await;
+}
+
+/// A caller that gives up while a mailbox is full has changed nothing.
+#[tokio::test]
+async fn a_change_and_its_message_happen_together_or_not_at_all() {
+    let mut rig = Rig::new();
+    let mut attendances = Vec::new();
+    for n in 0.. {
+        let id = n.to_string();
+        let joining = rig.join(&id, "1");
+        tokio::select! {
+            biased;
+            attendance = joining => attendances.push(attendance),
+            () = std::future::ready(()) => break,
+        }
+    }
+    let n_members = rig.roll.lock().n_members();
+    assert_eq!(n_members, attendances.len());
+    assert_eq!(rig.messages().len(), n_members);
+}
