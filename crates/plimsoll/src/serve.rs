@@ -113,6 +113,13 @@ pub(crate) struct Options {
     /// Seconds between pings.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=3600))]
     ping_interval: u64,
+    /// Seconds in which a client of the extended protocol must answer a ping, with pong or any other command; 0: it
+    /// need not.
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=600))]
+    pong_timeout: u64,
+    /// Also send WebSocket's own pings, which every client answers. With --pong_timeout all clients must answer.
+    #[arg(long)]
+    enable_native_pings: bool,
     /// Largest message that a client may send, in bytes.
     #[arg(long, default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(1..=MAX_MESSAGE_SIZE))]
     max_message_size: u32,
@@ -323,6 +330,8 @@ impl Options {
             allowed_origins: self.listener.allowed_origins.clone(),
             ping_precision: self.listener.ping_precision(),
             ping_interval: Duration::from_secs(self.ping_interval),
+            pong_timeout: (self.pong_timeout > 0).then(|| Duration::from_secs(self.pong_timeout)),
+            native_pings: self.enable_native_pings,
             handshake_timeout: Duration::from_millis(self.handshake_timeout_ms),
             proxied_headers: self
                 .identification

@@ -17,6 +17,8 @@ pub enum DisconnectReason {
     Remote,
     /// The client reads more slowly than messages arrive, and its pending bytes passed the cap.
     TooSlow,
+    /// The client did not answer a ping in time.
+    NoPong,
 }
 
 impl DisconnectReason {
@@ -28,6 +30,7 @@ impl DisconnectReason {
             Self::ServerRestart => "server_restart",
             Self::Remote => "remote",
             Self::TooSlow => "too_slow",
+            Self::NoPong => "no_pong",
         }
     }
 
@@ -55,6 +58,7 @@ mod tests {
             (DisconnectReason::ServerRestart, "server_restart", true),
             (DisconnectReason::Remote, "remote", true),
             (DisconnectReason::TooSlow, "too_slow", true),
+            (DisconnectReason::NoPong, "no_pong", true),
         ] {
             assert_eq!((reason.as_str(), reason.reconnect()), (word, reconnect));
             assert_eq!(reason.to_string(), word);

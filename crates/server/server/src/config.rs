@@ -48,6 +48,11 @@ pub struct Config {
     pub ping_interval: Duration,
     /// The unit of the timestamp in a ping. A client may ask for another unit, and for another interval.
     pub ping_precision: PingPrecision,
+    /// How long a client may take to answer a ping: clients of the extended protocol, and with native pings all
+    /// WebSocket clients. `None`: no answer is demanded.
+    pub pong_timeout: Option<Duration>,
+    /// Whether cable connections get WebSocket's own pings, too.
+    pub native_pings: bool,
     /// How long a client may take for the TLS handshake and its whole request head.
     pub handshake_timeout: Duration,
     /// The request headers that the application receives.

@@ -6,7 +6,7 @@ use std::{
     rc::Rc,
 };
 
-use crate::{ending::Ending, open_connections::OpenConnection, stream::Stream};
+use crate::{ending::Ending, liveness::Liveness, open_connections::OpenConnection, stream::Stream};
 
 /// The connection of one session.
 #[derive(Debug)]
@@ -22,6 +22,8 @@ pub(crate) struct Connection {
     pub(crate) hangs_up: Cell<bool>,
     /// The reason why the server ends the session. `None` while it is not ending.
     pub(crate) ending: Cell<Option<Ending>>,
+    /// Whether the client answers pings.
+    pub(crate) liveness: Liveness,
     /// Whether both directions have ended.
     is_cut: Cell<bool>,
 }
@@ -34,6 +36,7 @@ impl Connection {
             sid,
             hangs_up: Cell::new(false),
             ending: Cell::new(None),
+            liveness: Liveness::default(),
             is_cut: Cell::new(false),
             _counted: counted,
         }

@@ -33,6 +33,8 @@ pub(crate) enum Ending {
     Remote { reconnect: bool },
     /// The client reads too slowly.
     TooSlow,
+    /// The client did not answer a ping in time.
+    NoPong,
     /// The application refused the connection. Its own transmissions gave the reason.
     AuthFailed,
     /// The application could not be reached to identify the client.
@@ -76,6 +78,7 @@ impl Ending {
             Self::ServerRestart => DisconnectReason::ServerRestart,
             Self::Remote { reconnect } => return Some((DisconnectReason::Remote, reconnect)),
             Self::TooSlow => DisconnectReason::TooSlow,
+            Self::NoPong => DisconnectReason::NoPong,
             Self::AuthFailed
             | Self::AuthError
             | Self::ClosedByApplication
@@ -93,6 +96,7 @@ impl Ending {
             Self::ServerRestart => (CloseCode::GOING_AWAY, "Server restart".into()),
             Self::Remote { .. } => (CloseCode::NORMAL, "Closed remotely".into()),
             Self::TooSlow => (CloseCode::POLICY_VIOLATION, "Too slow".into()),
+            Self::NoPong => (CloseCode::NORMAL, "No Pong".into()),
             Self::AuthFailed => (CloseCode::NORMAL, "Auth Failed".into()),
             Self::AuthError => (CloseCode::INTERNAL_ERROR, "Auth Error".into()),
             // AnyCable uses 1006 here, which must not be sent (RFC 6455 §7.4.1).

@@ -27,6 +27,7 @@ pub(crate) struct Metrics {
     pub(crate) sent_bytes: Counter,
     failed_auths: Counter,
     slow_clients: Counter,
+    silent_clients: Counter,
     pub(crate) given_up_clients: Counter,
     pub(crate) pending_memory: Gauge,
     pub(crate) accepted_connections: Counter,
@@ -77,6 +78,10 @@ impl Metrics {
                 "disconnected_slow_clients_total",
                 "Sessions that ended because their outbox was full",
             ),
+            silent_clients: registry.counter(
+                "disconnected_no_pong_total",
+                "Sessions that ended because their client did not answer a ping",
+            ),
             given_up_clients: registry.counter(
                 "disconnected_for_memory_total",
                 "Slow sessions that ended because the outboxes of all clients took too much memory",
@@ -109,6 +114,7 @@ impl Metrics {
         match ending {
             Ending::AuthFailed => self.failed_auths.increment(),
             Ending::TooSlow => self.slow_clients.increment(),
+            Ending::NoPong => self.silent_clients.increment(),
             Ending::Violation(_) | Ending::NotACommand(_) | Ending::NotInContract => {
                 self.failed_client_messages.increment();
             }

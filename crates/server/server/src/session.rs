@@ -78,8 +78,10 @@ pub(crate) async fn serve(
             )
         };
         if let Some(tasks) = tasks {
+            connection.liveness.set_busy(true);
             // Boxed: the future takes a kilobyte while it runs, and most sessions are idle.
             Box::pin(perform(shard, *id, &mut endpoint, tasks)).await;
+            connection.liveness.set_busy(false);
             shard.reserve(*id, &mut n_reserved, decoder.held_bytes() + unread.len());
         }
         if let ControlFlow::Break(last_frame) = state {
@@ -140,7 +142,10 @@ impl Shard {
         let mut scratch = self.codec.scratch.borrow_mut();
         match connection.try_read(&mut scratch) {
             Ok(0) => ControlFlow::Break(None),
-            Ok(n_read) => self.decode(id, &mut scratch[..n_read], decoder, endpoint, inbox),
+            Ok(n_read) => {
+                connection.liveness.heard();
+                self.decode(id, &mut scratch[..n_read], decoder, endpoint, inbox)
+            }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => ControlFlow::Continue(()),
             Err(error) => {
                 if let Some((_, outbox)) = self.hub.borrow_mut().get_mut(id) {

@@ -21,13 +21,14 @@ use crate::{
     connection::Connection,
     deadlines::Deadlines,
     encoding,
-    heartbeat::Heartbeat,
+    heartbeat::{Heartbeat, TICK},
     identities::Identities,
     mailbox::Outgoing,
     metrics::Metrics,
     open_connections::OpenConnections,
     pace::Pace,
     pending_subscriptions::PendingSubscriptions,
+    pongs::Pongs,
     request_bodies::RequestBodies,
     roll::Roll,
 };
@@ -50,6 +51,8 @@ pub(crate) struct Shard {
     /// What the shard has seen of the archive. `None`: there is none.
     pub(crate) view: Option<View>,
     pub(crate) heartbeat: RefCell<Heartbeat>,
+    /// The clients whose answers to pings are watched. `None`: no answers are demanded.
+    pub(crate) pongs: Option<RefCell<Pongs>>,
     pub(crate) closing: RefCell<Deadlines>,
     pub(crate) identities: RefCell<Identities>,
     pub(crate) codec: Codec,
@@ -132,6 +135,9 @@ impl Shard {
                 config.ping_interval,
                 config.ping_precision,
             ))),
+            pongs: config
+                .pong_timeout
+                .map(|timeout| RefCell::new(Pongs::new(timeout, TICK))),
             closing: RefCell::default(),
             identities: RefCell::default(),
             codec: Codec::new(&config),

@@ -1,4 +1,4 @@
-//! The one timer of a shard: pings and missed close deadlines.
+//! The one timer of a shard: pings, missing answers to them, and missed close deadlines.
 
 use std::{
     rc::Rc,
@@ -6,10 +6,11 @@ use std::{
 };
 
 use plimsoll_cable::reply;
-use plimsoll_hub::{Format, Frame};
+use plimsoll_hub::{Format, Frame, SessionId};
+use plimsoll_websocket::Opcode;
 use tokio::time::{Instant, MissedTickBehavior};
 
-use crate::{encoding, pace::PingPrecision, shard::Shard};
+use crate::{encoding, ending::Ending, liveness::Answer, pace::PingPrecision, shard::Shard};
 
 /// Sessions that are pinged before other tasks get their turn.
 const PORTION: usize = 256;
@@ -25,6 +26,7 @@ pub(crate) async fn run(shard: Rc<Shard>, tick: Duration) {
         shard.cut_overdue();
         shard.look_after_memory();
         shard.forget_old();
+        shard.end_silent();
         shard.ping_due().await;
     }
 }
@@ -51,6 +53,40 @@ impl Shard {
         }
     }
 
+    /// Ends the sessions whose clients have not answered a ping in time.
+    fn end_silent(self: &Rc<Self>) {
+        let Some(pongs) = &self.pongs else {
+            return;
+        };
+        let late = pongs.borrow_mut().advance(|id| {
+            let mut hub = self.hub.borrow_mut();
+            let (connection, _) = hub.get_mut(id)?;
+            let answer = connection.liveness.answer();
+            if answer == Answer::Given {
+                connection.liveness.is_no_longer_watched();
+            }
+            Some(answer)
+        });
+        for id in late {
+            self.end(id, Ending::NoPong);
+            self.flush(id);
+        }
+    }
+
+    /// A client was pinged, and perhaps must answer.
+    fn expect_answer(&self, id: SessionId) {
+        let Some(pongs) = &self.pongs else {
+            return;
+        };
+        let mut pongs = pongs.borrow_mut();
+        let mut hub = self.hub.borrow_mut();
+        if let Some((connection, _)) = hub.get_mut(id)
+            && connection.liveness.pinged(pongs.now())
+        {
+            pongs.watch(id);
+        }
+    }
+
     async fn ping_due(self: &Rc<Self>) {
         let due = {
             let mut hub = self.hub.borrow_mut();
@@ -63,12 +99,23 @@ impl Shard {
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut pings = Pings::at(now);
+        let native = self.config.native_pings.then(|| {
+            let ping = encoding::frame(Opcode::Ping, b"");
+            self.hub.borrow().frame(ping)
+        });
         for portion in due.chunks(PORTION) {
             for (id, precision) in portion {
                 let format = self.hub.borrow().format(*id);
                 if let Some(format) = format {
                     let frame = pings.frame(format, *precision, |bytes| self.hub.borrow().frame(bytes));
                     self.send_shared(*id, frame);
+                    if let Some(frame) = native
+                        .as_ref()
+                        .filter(|_| encoding::event_stream(format).is_none())
+                    {
+                        self.send_shared(*id, frame.clone());
+                    }
+                    self.expect_answer(*id);
                     self.flush(*id);
                 }
             }

@@ -124,6 +124,9 @@ async fn open(shard: Rc<Shard>, stream: Stream, accepted: Accepted, counted: Ope
     let sid: Rc<str> = request.sid.as_str().into();
     let speaks_cable = kind == Kind::Cable;
     let connection = Rc::new(Connection::new(stream, speaks_cable, Rc::clone(&sid), counted));
+    if is_extended || shard.config.native_pings {
+        connection.liveness.demand_answers();
+    }
     let format = encoding::websocket_format(deflate.as_ref());
     let opened = shard.open_session(Rc::clone(&connection), format);
     let id = opened.id;

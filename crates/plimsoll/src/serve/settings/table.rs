@@ -124,6 +124,8 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("app", "app.embedded"),
     setting("disconnect-mode", "app.disconnect_mode").excluded_by(NO_REMOTE),
     setting("ping-interval", "app.ping_interval"),
+    setting("pong-timeout", "app.pong_timeout"),
+    setting("enable-native-pings", "app.enable_native_ping"),
     setting("ping-timestamp-precision", "app.ping_timestamp_precision"),
     setting("shutdown-timeout", "app.shutdown_timeout"),
     setting("shutdown-delay", "app.shutdown_delay"),

@@ -46,8 +46,6 @@ pub(super) const UNSUPPORTED: &[Unsupported] = &[
     switch("netpoll-enabled", "app.netpoll_enabled", NO_POOLS),
     option("read-buffer-size", "ws.read_buffer_size", NO_BUFFERS),
     option("write-buffer-size", "ws.write_buffer_size", NO_BUFFERS),
-    option("pong-timeout", "app.pong_timeout", "a client that acknowledges nothing for 30 seconds is disconnected."),
-    switch("enable-native-pings", "app.enable_native_ping", "pings are messages of Action Cable."),
     option("ws-write-timeout", "ws.write_timeout", "a client that does not read is disconnected when more than \
         --ws_max_pending_size bytes wait for it."),
     option("redis-sentinels", "redis.sentinels", NO_SENTINEL),

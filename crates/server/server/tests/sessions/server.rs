@@ -49,6 +49,8 @@ pub(crate) fn config() -> Config {
         allowed_origins: AllowedOrigins::default(),
         // No ping may come between a test's messages.
         ping_interval: Duration::from_secs(3600),
+        pong_timeout: None,
+        native_pings: false,
         ping_precision: PingPrecision::Seconds,
         handshake_timeout: Duration::from_secs(10),
         proxied_headers: ProxiedHeaders::default(),

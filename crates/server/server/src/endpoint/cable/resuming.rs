@@ -118,7 +118,9 @@ impl CableSession {
             let mut hub = shard.hub.borrow_mut();
             hub.get_mut(id).map(|(connection, _)| connection.ending.get())
         };
-        if !matches!(ending, Some(None | Some(Ending::TooSlow))) || shard.publisher.is_closed() {
+        if !matches!(ending, Some(None | Some(Ending::TooSlow | Ending::NoPong)))
+            || shard.publisher.is_closed()
+        {
             awaited.closed(&self.sid);
             return false;
         }
