@@ -251,6 +251,10 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         replayed, without gaps, or history is refused"),
     scenario!(history::two_streams, "history/two-streams", "AnyCable history", "each stream of a subscription is replayed from its offset"),
     scenario!(history::all_or_nothing, "history/all-or-nothing", "AnyCable history", "if one stream is refused, nothing is replayed"),
+    scenario!(history::concurrent_publishers, "history/concurrent-publishers", "AnyCable history", "messages that several \
+        backends publish at once arrive in the order of their offsets").level(Level::Should),
+    scenario!(history::while_publishing, "history/while-publishing", "AnyCable history", "a replay and the live messages behind \
+        it have no gap, no duplicate and one order").level(Level::Should),
     scenario!(history::not_subscribed, "history/not-subscribed", "AnyCable history", "a client without a \
         subscription gets no history"),
     scenario!(history::transient, "history/transient", "AnyCable broadcasts", "transient messages are not kept"),

@@ -1,9 +1,10 @@
 //! Encodings of commands and server messages in WebSocket messages: JSON, or one of the binary encodings of AnyCable
-//! Pro (docs/protocols/encodings.md). Load clients support all three, the server JSON only.
+//! Pro (docs/protocols/encodings.md).
 //!
 //! The rest of this crate, and all crates above it, know JSON alone. A server's message in another encoding is
-//! converted to the equivalent JSON text, and a command is converted from its JSON text. So there is one parser of
-//! replies and one set of conditions on messages, and JSON itself costs nothing more, because it is borrowed.
+//! converted to the equivalent JSON text, and a command is converted from its JSON text; a server does the opposite. So
+//! there is one parser of replies, one of commands and one set of conditions on messages, and JSON itself costs nothing
+//! more, because it is borrowed.
 //!
 //! Values that msgpack has and JSON has not:
 //!
@@ -25,7 +26,11 @@ mod json_text;
 mod msgpack;
 mod protobuf;
 
-pub use self::{encode_error::EncodeError, msgpack::MsgpackError, protobuf::ProtobufError};
+pub use self::{
+    encode_error::{EncodeError, ReplyEncodeError},
+    msgpack::MsgpackError,
+    protobuf::ProtobufError,
+};
 
 /// An encoding of commands and server messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -48,7 +53,7 @@ pub enum Content<'a> {
     Binary(&'a [u8]),
 }
 
-/// A server's message that does not conform to its encoding.
+/// A message that does not conform to its encoding.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// Bytes, where text is expected.
@@ -97,6 +102,35 @@ impl Encoding {
             Self::Json => Cow::Borrowed(command.as_bytes()),
             Self::Msgpack => Cow::Owned(msgpack::from_json(command)?),
             Self::Protobuf => Cow::Owned(protobuf::command(command)?),
+        })
+    }
+
+    /// The JSON text of a client's command, for [`Command::parse`](crate::command::Command::parse). Its memory is bounded
+    /// as in [`Encoding::reply_json`].
+    ///
+    /// # Errors
+    /// [`DecodeError`]. JSON text is not checked here.
+    pub fn command_json<'a>(self, content: Content<'a>) -> Result<Cow<'a, str>, DecodeError> {
+        match (self, content) {
+            (Self::Protobuf, Content::Binary(bytes)) => {
+                let mut json = String::with_capacity(bytes.len() + bytes.len() / 4);
+                protobuf::command_json(bytes, &mut json)?;
+                Ok(Cow::Owned(json))
+            }
+            _ => self.reply_json(content),
+        }
+    }
+
+    /// Encodes `reply`, a JSON text of a server's message. `is_extended`: for the extended protocol, whose messages in
+    /// protocol buffers are others.
+    ///
+    /// # Errors
+    /// [`ReplyEncodeError`]. JSON never fails.
+    pub fn encode_reply(self, reply: &str, is_extended: bool) -> Result<Cow<'_, [u8]>, ReplyEncodeError> {
+        Ok(match self {
+            Self::Json => Cow::Borrowed(reply.as_bytes()),
+            Self::Msgpack => Cow::Owned(msgpack::from_json(reply)?),
+            Self::Protobuf => Cow::Owned(protobuf::encode_reply(reply, is_extended)?),
         })
     }
 

@@ -3,8 +3,7 @@
 //!
 //! Both halves of Plimsoll use it: the server parses commands and encodes replies, the load clients do the opposite.
 //! The application's JSON is only ever *embedded*: it is checked once and then copied byte for byte, so that key order,
-//! spacing and numbers over 2^53 survive. Only the load clients support msgpack and protocol buffers; they convert such
-//! messages to JSON text.
+//! spacing and numbers over 2^53 survive. Messages in msgpack and protocol buffers are converted from and to JSON text.
 //!
 //! The crate knows no sockets, no runtime and no clock.
 

@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn contents_have_anycables_fields_in_their_order() {
         let kay = ("k\"ay", Some(r#"{"b": 1.0,"a":12345678901234567890}"#));
-        let nobody: Option<[(&str, Option<&str>); 0]> = None;
+        let no_list: Option<[(&str, Option<&str>); 0]> = None;
         for (text, expected) in [
             (
                 joined(kay.0, kay.1),
@@ -86,7 +86,7 @@ mod tests {
             ),
             (left("7"), r#"{"type":"leave","id":"7"}"#),
             (info(0, Some([])), r#"{"type":"info","total":0}"#),
-            (info(2, nobody), r#"{"type":"info","total":2}"#),
+            (info(2, no_list), r#"{"type":"info","total":2}"#),
             (
                 info(2, Some([("7", Some("1")), ("8", None)])),
                 r#"{"type":"info","total":2,"records":[{"info":1,"id":"7"},{"id":"8"}]}"#,

@@ -8,15 +8,17 @@ pub const BASE_JSON: &str = "actioncable-v1-json";
 /// AnyCable's extended protocol: resumed sessions, history, positions in streams, and answered pings.
 pub const EXTENDED_JSON: &str = "actioncable-v1-ext-json";
 
-/// The base protocol in msgpack. Only AnyCable Pro supports the binary sub-protocols.
+/// The base protocol in msgpack.
 pub const BASE_MSGPACK: &str = "actioncable-v1-msgpack";
 
 /// The extended protocol in msgpack.
 pub const EXTENDED_MSGPACK: &str = "actioncable-v1-ext-msgpack";
 
-/// The base protocol in protocol buffers. There is also an extended one, with other messages, which this crate does not
-/// support.
+/// The base protocol in protocol buffers.
 pub const BASE_PROTOBUF: &str = "actioncable-v1-protobuf";
+
+/// The extended protocol in protocol buffers, with other messages of the server. Only servers of this crate speak it.
+pub const EXTENDED_PROTOBUF: &str = "actioncable-v1-ext-protobuf";
 
 /// The meaning of a sub-protocol.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -43,7 +45,18 @@ impl Dialect {
         agreed.and_then(Self::named).unwrap_or_default()
     }
 
-    /// The dialect with this name.
+    /// The dialect of the sub-protocol that a server of this crate has chosen.
+    pub fn served(chosen: Option<&str>) -> Self {
+        match chosen {
+            Some(EXTENDED_PROTOBUF) => Self {
+                encoding: Encoding::Protobuf,
+                is_extended: true,
+            },
+            other => Self::of(other),
+        }
+    }
+
+    /// The dialect with this name, for clients.
     pub fn named(name: &str) -> Option<Self> {
         let (_, encoding, is_extended) = DIALECTS.into_iter().find(|(known, ..)| *known == name)?;
         Some(Self {
@@ -68,7 +81,14 @@ impl Dialect {
 }
 
 /// The sub-protocols that servers of this crate speak.
-pub const SERVED: [&str; 2] = [BASE_JSON, EXTENDED_JSON];
+pub const SERVED: [&str; 6] = [
+    BASE_JSON,
+    EXTENDED_JSON,
+    BASE_MSGPACK,
+    EXTENDED_MSGPACK,
+    BASE_PROTOBUF,
+    EXTENDED_PROTOBUF,
+];
 
 /// The beginning of a sub-protocol that carries a token and is no protocol (docs/protocols/identification.md, Tokens).
 const TOKEN_PREFIX: &str = "anycable-token.";
@@ -160,6 +180,13 @@ mod tests {
             Ok(Some(EXTENDED_JSON)),
         );
         check(&["graphql-ws", "actioncable-v1-json"], Ok(Some(BASE_JSON)));
+        check(&["actioncable-v1-ext-protobuf"], Ok(Some(EXTENDED_PROTOBUF)));
+        for name in SERVED {
+            let dialect = Dialect::served(Some(name));
+            assert_eq!(name.contains("-ext-"), dialect.is_extended, "{name}");
+            assert!(name.ends_with(dialect.encoding.name()), "{name}");
+        }
+        assert_eq!(Dialect::served(None), Dialect::default());
     }
 
     #[test]
@@ -167,8 +194,8 @@ mod tests {
         check(&["graphql-ws"], Err("graphql-ws"));
         check(&["Actioncable-V1-Json"], Err("Actioncable-V1-Json"));
         check(
-            &["actioncable-v1-msgpack", "actioncable-v1-protobuf"],
-            Err("actioncable-v1-msgpack, actioncable-v1-protobuf"),
+            &["actioncable-v2-json", "actioncable-v1-cbor"],
+            Err("actioncable-v2-json, actioncable-v1-cbor"),
         );
         let long = "x".repeat(300);
         check(&[&long, "y"], Err(&long[..200]));

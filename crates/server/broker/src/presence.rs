@@ -293,8 +293,8 @@ impl Presence {
 
     /// The members of a stream with their infos, in the order of their ids.
     pub fn members(&self, stream: &str) -> impl ExactSizeIterator<Item = (&str, Option<&str>)> {
-        static NOBODY: BTreeMap<Arc<str>, Member> = BTreeMap::new();
-        let members = self.streams.get(stream).unwrap_or(&NOBODY);
+        static EMPTY: BTreeMap<Arc<str>, Member> = BTreeMap::new();
+        let members = self.streams.get(stream).unwrap_or(&EMPTY);
         members.iter().map(|(id, member)| (&**id, member.info.as_deref()))
     }
 

@@ -1,10 +1,17 @@
-//! Encodes the server's messages for each kind of client: as WebSocket frames or Server-Sent Events.
+//! Encodes the server's messages for each kind of client: as WebSocket frames or Server-Sent Events, in JSON or a binary
+//! encoding (docs/protocols/encodings.md).
 //!
-//! All code that sends to a session encodes here, with the session's format. No other module knows the transports.
+//! All code that sends to a session encodes here, with the session's format, and commands in binary encodings are decoded
+//! here. No other module knows the transports and the encodings. Messages are made as JSON text; a binary one is made
+//! from that, once for all listeners with the same identifier and format.
+
+use std::borrow::Cow;
 
 use plimsoll_cable::{
+    encoding::{Content, DecodeError, Encoding, ReplyEncodeError},
     event_stream::{self, EventStream},
     reply::{self, Position},
+    subprotocol::Dialect,
 };
 use plimsoll_hub::Format;
 use plimsoll_websocket::{self as websocket, CloseFrame, Opcode, deflate, encode_close, encode_frame};
@@ -39,15 +46,74 @@ const EVENT_STREAMS: [EventStream; 4] = [
     },
 ];
 
-/// The format of broadcasts on a WebSocket with these deflate parameters. A client that limits the server's window gets
-/// plain frames, because the shared frames use a larger window.
-pub(crate) fn websocket_format(agreed: Option<&deflate::Agreed>) -> Format {
-    match agreed {
-        Some(agreed) if agreed.sent_by(websocket::Role::Server).window == deflate::WindowBits::MAX => {
-            DEFLATED
-        }
-        _ => PLAIN,
-    }
+/// The first of the formats of binary dialects. Each dialect has two: plain and compressed.
+const FIRST_BINARY: u8 = FIRST_EVENTS + EVENT_STREAMS.len() as u8;
+/// The dialects. The messages of both msgpack ones are the same.
+const BINARY: [Dialect; 3] = [
+    Dialect {
+        encoding: Encoding::Msgpack,
+        is_extended: false,
+    },
+    Dialect {
+        encoding: Encoding::Protobuf,
+        is_extended: false,
+    },
+    Dialect {
+        encoding: Encoding::Protobuf,
+        is_extended: true,
+    },
+];
+
+/// The format of broadcasts on a WebSocket with this dialect and these deflate parameters. A client that limits the
+/// server's window gets plain frames, because the shared frames use a larger window.
+pub(crate) fn websocket_format(agreed: Option<&deflate::Agreed>, dialect: Dialect) -> Format {
+    let window = agreed.map(|agreed| agreed.sent_by(websocket::Role::Server).window);
+    dialect_format(dialect, window == Some(deflate::WindowBits::MAX))
+}
+
+fn dialect_format(dialect: Dialect, is_deflated: bool) -> Format {
+    let is_it = |known: &Dialect| {
+        let differs = dialect.encoding == Encoding::Protobuf && known.is_extended != dialect.is_extended;
+        known.encoding == dialect.encoding && !differs
+    };
+    let mut formats = (FIRST_BINARY..).step_by(2).zip(&BINARY);
+    let first = formats
+        .find(|(_, known)| is_it(known))
+        .map_or(PLAIN.0, |(first, _)| first);
+    Format(first + u8::from(is_deflated))
+}
+
+/// The binary dialect that a format stands for. `None`: JSON.
+fn binary(format: Format) -> Option<Dialect> {
+    let position = format.0.checked_sub(FIRST_BINARY)?;
+    BINARY.get(usize::from(position / 2)).copied()
+}
+
+fn is_deflated(format: Format) -> bool {
+    format == DEFLATED || binary(format).is_some() && (format.0 - FIRST_BINARY) % 2 == 1
+}
+
+/// The JSON text of a command of a client with this format, in UTF-8 if the client sends such. JSON is taken from both
+/// kinds of messages.
+///
+/// # Errors
+/// The message is not in the client's encoding.
+pub(crate) fn command<'a>(
+    format: Format,
+    opcode: Opcode,
+    message: &'a [u8],
+) -> Result<Cow<'a, [u8]>, (Encoding, DecodeError)> {
+    let Some(Dialect { encoding, .. }) = binary(format) else {
+        return Ok(Cow::Borrowed(message));
+    };
+    let content = match opcode {
+        Opcode::Text => Content::Text(""),
+        _ => Content::Binary(message),
+    };
+    let json = encoding
+        .command_json(content)
+        .map_err(|error| (encoding, error))?;
+    Ok(Cow::Owned(json.into_owned().into_bytes()))
 }
 
 /// The format of an event stream.
@@ -66,10 +132,35 @@ pub(crate) fn event_stream(format: Format) -> Option<EventStream> {
 
 /// Encodes a message for one session. It is not worth compressing.
 pub(crate) fn text(text: &str, format: Format) -> Vec<u8> {
-    match event_stream(format) {
-        Some(stream) => stream.encode(text).into_bytes(),
-        None => frame(Opcode::Text, text.as_bytes()),
+    match (event_stream(format), binary(format)) {
+        (Some(stream), _) => stream.encode(text).into_bytes(),
+        (None, Some(dialect)) => match binary_message(text, dialect) {
+            Some(bytes) => frame(Opcode::Binary, &bytes),
+            None => nothing(),
+        },
+        (None, None) => frame(Opcode::Text, text.as_bytes()),
     }
+}
+
+/// A message in a binary dialect. `None`: it does not exist there.
+fn binary_message(json: &str, dialect: Dialect) -> Option<Vec<u8>> {
+    let encoded = dialect.encoding.encode_reply(json, dialect.is_extended);
+    match encoded {
+        Ok(bytes) => Some(bytes.into_owned()),
+        Err(error @ ReplyEncodeError::NotInProtobuf(_)) => {
+            tracing::debug!(%error, "A message is not sent.");
+            None
+        }
+        Err(error) => {
+            tracing::warn!(%error, "A message of the application or a backend is not sent.");
+            None
+        }
+    }
+}
+
+/// A frame in the place of a message that a dialect lacks: an empty Pong, which every client ignores (RFC 6455 §5.5.3).
+fn nothing() -> Vec<u8> {
+    frame(Opcode::Pong, b"")
 }
 
 /// Encodes the end of a conversation: the last message, if any, and the Close frame. An event stream has no Close
@@ -148,9 +239,13 @@ pub(crate) fn payload(
 }
 
 fn published_text(json: &str, format: Format, deflater: &mut deflate::Deflater) -> Vec<u8> {
-    match event_stream(format) {
-        Some(_) => text(json, format),
-        None => message(Opcode::Text, json.as_bytes(), format, deflater),
+    match (event_stream(format), binary(format)) {
+        (Some(_), _) => text(json, format),
+        (None, Some(dialect)) => match binary_message(json, dialect) {
+            Some(bytes) => message(Opcode::Binary, &bytes, format, deflater),
+            None => nothing(),
+        },
+        (None, None) => message(Opcode::Text, json.as_bytes(), format, deflater),
     }
 }
 
@@ -161,7 +256,7 @@ pub(crate) fn message(
     format: Format,
     deflater: &mut deflate::Deflater,
 ) -> Vec<u8> {
-    if format != DEFLATED {
+    if !is_deflated(format) {
         return frame(opcode, payload);
     }
     let mut compressed = Vec::new();
@@ -182,6 +277,8 @@ pub(crate) fn message(
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_cable::subprotocol;
+
     use super::*;
 
     #[test]
@@ -189,9 +286,43 @@ mod tests {
         for stream in EVENT_STREAMS {
             assert_eq!(event_stream(events_format(stream)), Some(stream));
         }
-        for format in [PLAIN, DEFLATED, Format(u8::MAX)] {
+        for format in [PLAIN, DEFLATED, Format(FIRST_BINARY), Format(u8::MAX)] {
             assert_eq!(event_stream(format), None);
         }
+    }
+
+    #[test]
+    fn every_dialect_has_a_format_of_its_own() {
+        let mut formats = Vec::new();
+        for name in subprotocol::SERVED {
+            let dialect = Dialect::served(Some(name));
+            for is_compressed in [false, true] {
+                let format = dialect_format(dialect, is_compressed);
+                assert_eq!(is_deflated(format), is_compressed, "{name}");
+                let encoding = binary(format).map_or(Encoding::Json, |dialect| dialect.encoding);
+                assert_eq!(encoding, dialect.encoding, "{name}");
+                formats.push(format.0);
+            }
+        }
+        formats.sort_unstable();
+        formats.dedup();
+        assert_eq!(
+            formats,
+            [0, 1, 6, 7, 8, 9, 10, 11],
+            "JSON, msgpack, and two of protobuf"
+        );
+    }
+
+    #[test]
+    fn a_message_that_a_dialect_lacks_is_a_frame_that_clients_ignore() {
+        let protobuf = Format(FIRST_BINARY + 2);
+        assert_eq!(text(r#"{"type":"pong"}"#, protobuf), b"\x8a\x00");
+        let msgpack = Format(FIRST_BINARY);
+        assert_eq!(
+            text(r#"{"type":"pong"}"#, msgpack),
+            b"\x82\x0b\x81\xa4type\xa4pong"
+        );
+        assert_eq!(text("not JSON", msgpack), b"\x8a\x00");
     }
 
     #[track_caller]

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use plimsoll_cable::{
     command::{CommandError, JsonKind},
     disconnect::DisconnectReason,
+    encoding::Encoding,
     reply,
 };
 use plimsoll_hub::Format;
@@ -15,6 +16,8 @@ use crate::encoding;
 /// The fault of a frame that is not a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotACommand {
+    /// Not a message in the client's binary encoding.
+    WrongEncoding(Encoding),
     /// Not JSON.
     NotJson,
     /// JSON, but not an object.
@@ -52,6 +55,7 @@ pub(crate) enum Ending {
 impl NotACommand {
     fn reason(self) -> Cow<'static, str> {
         match self {
+            Self::WrongEncoding(encoding) => format!("Command is not a binary message in {encoding}").into(),
             Self::NotJson => "Command is not JSON".into(),
             Self::Json(kind) => format!("Command is {kind}, not a JSON object").into(),
             Self::WrongFields => "Command has a duplicate field or a field of a wrong type".into(),

@@ -6,7 +6,11 @@ use plimsoll_hub::SessionId;
 use plimsoll_websocket::Opcode;
 use smallvec::SmallVec;
 
-use crate::{Config, encoding, ending::Ending, shard::Shard};
+use crate::{
+    Config, encoding,
+    ending::{Ending, NotACommand},
+    shard::Shard,
+};
 
 pub(crate) mod cable;
 pub(crate) mod events;
@@ -86,16 +90,27 @@ impl Endpoint {
         tasks: &mut SmallVec<[Task; 1]>,
     ) {
         match self {
-            Self::Cable(session) => match session.receive(message) {
-                Ok(request) => {
-                    shard.metrics.client_messages.increment();
-                    tasks.extend(request.map(Task::Cable));
+            Self::Cable(session) => {
+                let format = shard.hub.borrow().format(id).unwrap_or(encoding::PLAIN);
+                let command = match encoding::command(format, opcode, message) {
+                    Ok(command) => command,
+                    Err((encoding, error)) => {
+                        tracing::debug!(%error, "A client sent something that is not a command.");
+                        let fault = NotACommand::WrongEncoding(encoding);
+                        return shard.end(id, Ending::NotACommand(fault));
+                    }
+                };
+                match session.receive(&command) {
+                    Ok(request) => {
+                        shard.metrics.client_messages.increment();
+                        tasks.extend(request.map(Task::Cable));
+                    }
+                    Err(error) => {
+                        tracing::debug!(%error, "A client sent something that is not a command.");
+                        shard.end(id, Ending::NotACommand((&error).into()));
+                    }
                 }
-                Err(error) => {
-                    tracing::debug!(%error, "A client sent something that is not a command.");
-                    shard.end(id, Ending::NotACommand((&error).into()));
-                }
-            },
+            }
             Self::Echo => {
                 shard.metrics.client_messages.increment();
                 shard.echo(id, opcode, message);

@@ -10,7 +10,7 @@ use std::{
 };
 
 use http::StatusCode;
-use plimsoll_cable::subprotocol::{self, NotServed};
+use plimsoll_cable::subprotocol::{self, Dialect, NotServed};
 use plimsoll_hub::SessionId;
 use plimsoll_websocket::{
     Decoder,
@@ -49,8 +49,8 @@ struct Accepted {
     response: Vec<u8>,
     deflate: Option<Agreed>,
     request: ConnectRequest,
-    /// Whether the connection speaks the extended protocol.
-    is_extended: bool,
+    /// The protocol and the encoding of the connection.
+    dialect: Dialect,
     /// The earlier session that the client names.
     earlier_sid: Option<String>,
     early: Box<[u8]>,
@@ -117,17 +117,18 @@ async fn open(shard: Rc<Shard>, stream: Stream, accepted: Accepted, counted: Ope
         response,
         deflate,
         request,
-        is_extended,
+        dialect,
         earlier_sid,
         early,
     } = accepted;
     let sid: Rc<str> = request.sid.as_str().into();
     let speaks_cable = kind == Kind::Cable;
     let connection = Rc::new(Connection::new(stream, speaks_cable, Rc::clone(&sid), counted));
+    let is_extended = dialect.is_extended;
     if is_extended || shard.config.native_pings {
         connection.liveness.demand_answers();
     }
-    let format = encoding::websocket_format(deflate.as_ref());
+    let format = encoding::websocket_format(deflate.as_ref(), dialect);
     let opened = shard.open_session(Rc::clone(&connection), format);
     let id = opened.id;
     shard.send_aside(id, response);
@@ -252,7 +253,7 @@ impl Shard {
             response: upgrade.response(protocol, deflate.as_ref(), &[]),
             deflate,
             request: self.connect_request(&request, peer),
-            is_extended: protocol == Some(subprotocol::EXTENDED_JSON),
+            dialect: Dialect::served(protocol),
             earlier_sid: earlier_sid(&request),
             early: bytes[head_len..].into(),
         }))))
@@ -261,7 +262,7 @@ impl Shard {
     /// A client that speaks none of our sub-protocols is told, and so is the operator: the first time, and then ever
     /// more rarely.
     fn not_served(&self, error: &NotServed) -> Refusal {
-        let served = subprotocol::SERVED.join(" and ");
+        let served = subprotocol::SERVED.join(", ");
         let n_refused = self.not_served.get() + 1;
         self.not_served.set(n_refused);
         if n_refused.is_power_of_two() {

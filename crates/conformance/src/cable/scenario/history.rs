@@ -299,3 +299,77 @@ pub(super) async fn subscribe_refused(stage: &Stage<'_>) -> Checked {
     stage.publish(&heard.stream, "4").await?;
     late.hears(&heard.identifier, "4").await
 }
+
+/// Publishes `from` and the 14 numbers behind it, one after another.
+async fn publish_numbers(stage: &Stage<'_>, stream: &str, from: u32) -> Checked {
+    for number in from..from + 15 {
+        stage.publish(stream, &number.to_string()).await?;
+    }
+    Ok(())
+}
+
+/// Receives messages until `n` have come, and returns their offsets.
+async fn offsets(client: &mut Client, identifier: &str, n: usize) -> Checked<Vec<u64>> {
+    let mut offsets = Vec::new();
+    while offsets.len() < n {
+        let message = client.message("a message with its offset").await?;
+        match message.offset {
+            Some(offset) if message.is_for(identifier) => offsets.push(offset),
+            _ => return Err(client.unexpected("a message with its offset", &message)),
+        }
+    }
+    Ok(offsets)
+}
+
+/// These offsets have no gap, come once each and in their order.
+fn are_consecutive(offsets: &[u64]) -> Checked {
+    match offsets.windows(2).find(|pair| pair[1] != pair[0] + 1) {
+        None => Ok(()),
+        Some(pair) => Err(Stop::fail(format!(
+            "expected offset {} behind offset {}; got {}",
+            pair[0] + 1,
+            pair[0],
+            pair[1]
+        ))),
+    }
+}
+
+pub(super) async fn concurrent_publishers(stage: &Stage<'_>) -> Checked {
+    let mut client = keeper(stage).await?;
+    let stream = stage.name("a");
+    let identifier = streams_channel(&[&stream], 1);
+    client.subscribe(&identifier).await?;
+    tokio::try_join!(
+        publish_numbers(stage, &stream, 0),
+        publish_numbers(stage, &stream, 100),
+        publish_numbers(stage, &stream, 200),
+        publish_numbers(stage, &stream, 300),
+    )?;
+    are_consecutive(&offsets(&mut client, &identifier, 60).await?)
+}
+
+pub(super) async fn while_publishing(stage: &Stage<'_>) -> Checked {
+    let mut client = keeper(stage).await?;
+    let stream = stage.name("a");
+    let identifier = streams_channel(&[&stream], 1);
+    publish_numbers(stage, &stream, 0).await?;
+    client.send(&subscribe_with(&identifier, &since_lately())).await?;
+    let heard = async {
+        client.is_confirmed(&identifier).await?;
+        let Some(replayed) = replayed_or_refused(&mut client, &identifier).await? else {
+            return Err(Stop::skip(
+                "the target refused the history of the last half minute",
+            ));
+        };
+        let mut heard: Vec<_> = replayed.iter().filter_map(|message| message.offset).collect();
+        let rest = 45_usize.saturating_sub(heard.len());
+        heard.extend(offsets(&mut client, &identifier, rest).await?);
+        Ok(heard)
+    };
+    let ((), (), heard) = tokio::try_join!(
+        publish_numbers(stage, &stream, 100),
+        publish_numbers(stage, &stream, 200),
+        heard
+    )?;
+    are_consecutive(&heard)
+}

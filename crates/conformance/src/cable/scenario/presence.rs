@@ -345,7 +345,7 @@ pub(super) async fn empty_id(stage: &Stage<'_>) -> Checked {
     let mut observer = observer(stage, &identifier).await?;
     let mut actor = stage.client().await?;
     actor.subscribe(&identifier).await?;
-    actor.send(&join(&identifier, "", "nobody")).await?;
+    actor.send(&join(&identifier, "", "nameless")).await?;
     actor.settle().await?;
     sees(&mut observer, &identifier, &[]).await
 }

@@ -1,4 +1,4 @@
-//! Writes JSON strings.
+//! Writes JSON strings, and entries of objects.
 
 /// Appends `text` as a JSON string.
 pub(super) fn push_text(json: &mut String, text: &str) {
@@ -22,4 +22,19 @@ pub(super) fn push_text(json: &mut String, text: &str) {
     }
     json.push_str(rest);
     json.push('"');
+}
+
+/// Appends an entry with a text to the object that `json` ends with.
+pub(super) fn push_entry(json: &mut String, key: &str, text: &str) {
+    push_key(json, key);
+    push_text(json, text);
+}
+
+/// Appends the key of an entry to the object that `json` ends with; the value follows.
+pub(super) fn push_key(json: &mut String, key: &str) {
+    if !json.ends_with('{') {
+        json.push(',');
+    }
+    push_text(json, key);
+    json.push(':');
 }

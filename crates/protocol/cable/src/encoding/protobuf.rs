@@ -1,67 +1,23 @@
 //! Protocol buffers, as `actioncable-v1-protobuf` has them: one message for both directions, whose payload is msgpack.
-//!
-//! | field | number | |
-//! |---|---|---|
-//! | type | 1 | 1 welcome, 2 disconnect, 3 ping, 4 confirm_subscription, 5 reject_subscription; 0 for messages and commands |
-//! | command | 2 | 1 subscribe, 2 unsubscribe, 3 message |
-//! | identifier | 3 | text |
-//! | data | 4 | text: the JSON of an action |
-//! | message | 5 | bytes: msgpack |
-//! | reason | 6 | text |
-//! | reconnect | 7 | true or false |
-//!
-//! Fields that are not in the table are skipped, as protocol buffers require.
+//! `actioncable-v1-ext-protobuf` has another message from the server, with positions and resumed sessions; only servers
+//! use it here.
+
+mod commands;
+mod messages;
+mod replies;
 
 use std::borrow::Cow;
 
 use prost::Message as _;
 
+use self::messages::{CommandMessage, DISCONNECT, ServerMessage, TYPES};
+pub(super) use self::{commands::command_json, replies::encode_reply};
 use super::{
     EncodeError,
-    json_text::push_text,
+    json_text::{push_entry, push_key},
     msgpack::{MsgpackError, value_to_json},
 };
 use crate::command::{Command, CommandError};
-
-/// The fields of a command.
-#[derive(Clone, PartialEq, prost::Message)]
-struct CommandMessage {
-    #[prost(uint32, tag = "2")]
-    command: u32,
-    #[prost(string, tag = "3")]
-    identifier: String,
-    #[prost(string, tag = "4")]
-    data: String,
-}
-
-/// The fields of a server's message. prost shows their names in errors.
-#[derive(Clone, PartialEq, prost::Message)]
-struct ServerMessage {
-    /// `type`. An enum in the protocol; a plain number here, so that errors can show an unknown one.
-    #[prost(uint64, tag = "1")]
-    kind: u64,
-    #[prost(string, tag = "3")]
-    identifier: String,
-    #[prost(bytes = "vec", tag = "5")]
-    message: Vec<u8>,
-    #[prost(string, tag = "6")]
-    reason: String,
-    #[prost(bool, tag = "7")]
-    reconnect: bool,
-}
-
-/// The types of server messages, by their number; 0 is a message of a subscription.
-const TYPES: [Option<&str>; 6] = [
-    None,
-    Some("welcome"),
-    Some("disconnect"),
-    Some("ping"),
-    Some("confirm_subscription"),
-    Some("reject_subscription"),
-];
-
-/// The type whose `reconnect` is false when it is absent; in JSON an absent one is true.
-const DISCONNECT: u64 = 2;
 
 /// Bytes are not the message that was expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -109,6 +65,7 @@ pub(super) fn command(json: &str) -> Result<Vec<u8>, EncodeError> {
         command: number,
         identifier: identifier.into_owned(),
         data: data.map(Cow::into_owned).unwrap_or_default(),
+        ..CommandMessage::default()
     };
     Ok(message.encode_to_vec())
 }
@@ -143,19 +100,6 @@ pub(super) fn reply(message: &[u8], json: &mut String) -> Result<(), ProtobufErr
     }
     json.push('}');
     Ok(())
-}
-
-fn push_entry(json: &mut String, key: &str, text: &str) {
-    push_key(json, key);
-    push_text(json, text);
-}
-
-fn push_key(json: &mut String, key: &str) {
-    if !json.ends_with('{') {
-        json.push(',');
-    }
-    push_text(json, key);
-    json.push(':');
 }
 
 #[cfg(test)]

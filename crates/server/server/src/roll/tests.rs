@@ -97,8 +97,8 @@ async fn an_answer_lists_the_members_unless_that_is_too_long_or_not_wanted() {
     assert_eq!(rig.roll.info("s", true, 20), None);
     let number = r#"{"type":"info","total":1}"#;
     assert_eq!(rig.roll.info("s", false, 20).as_deref(), Some(number));
-    let nobody = r#"{"type":"info","total":0}"#;
-    assert_eq!(rig.roll.info("t", true, 0).as_deref(), Some(nobody));
+    let none = r#"{"type":"info","total":0}"#;
+    assert_eq!(rig.roll.info("t", true, 0).as_deref(), Some(none));
     rig.roll.leave(&rig.publisher, kay).await;
 }
 

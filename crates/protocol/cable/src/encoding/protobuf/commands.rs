@@ -1,0 +1,158 @@
+//! Commands of clients, for servers.
+
+use prost::Message as _;
+use serde::de::IgnoredAny;
+
+use super::{
+    super::{
+        json_text::{push_entry, push_key},
+        msgpack::value_to_json,
+    },
+    ProtobufError,
+    messages::{COMMANDS, CommandMessage, History},
+};
+
+/// Appends the JSON of a command. A command with an unknown number has an unknown name.
+pub(in super::super) fn command_json(message: &[u8], json: &mut String) -> Result<(), ProtobufError> {
+    let CommandMessage {
+        command,
+        identifier,
+        data,
+        message,
+        history,
+    } = CommandMessage::decode(message)?;
+    let number = usize::try_from(command).unwrap_or(usize::MAX);
+    json.push('{');
+    match COMMANDS.get(number) {
+        Some(name) => push_entry(json, "command", name),
+        None => push_entry(json, "command", &format!("number {command}")),
+    }
+    push_entry(json, "identifier", &identifier);
+    if !message.is_empty() {
+        push_key(json, "data");
+        value_to_json(&message, json)?;
+    } else if COMMANDS.get(number) == Some(&"whisper") {
+        push_whispered(json, &data);
+    } else {
+        push_entry(json, "data", &data);
+    }
+    if let Some(history) = history {
+        push_history(json, &history);
+    }
+    json.push('}');
+    Ok(())
+}
+
+/// A whisper is any JSON, but its field is a text: JSON, or a text that stands for itself.
+fn push_whispered(json: &mut String, data: &str) {
+    let is_json = serde_json::from_str::<IgnoredAny>(data).is_ok();
+    if is_json {
+        push_key(json, "data");
+        json.push_str(data);
+    } else if !data.is_empty() {
+        push_entry(json, "data", data);
+    }
+}
+
+fn push_history(json: &mut String, history: &History) {
+    push_key(json, "history");
+    json.push_str(&format!(r#"{{"since":{}"#, history.since));
+    if !history.streams.is_empty() {
+        push_key(json, "streams");
+        json.push('{');
+        for (name, position) in &history.streams {
+            push_key(json, name);
+            json.push_str(&format!(r#"{{"offset":{}"#, position.offset));
+            push_entry(json, "epoch", &position.epoch);
+            json.push('}');
+        }
+        json.push('}');
+    }
+    json.push('}');
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::{super::messages::StreamPosition, *};
+
+    #[track_caller]
+    fn check(message: &CommandMessage, expected: &str) {
+        let mut json = String::new();
+        command_json(&message.encode_to_vec(), &mut json).expect("it is a command");
+        assert_eq!(json, expected);
+    }
+
+    fn command(number: u32, data: &str) -> CommandMessage {
+        CommandMessage {
+            command: number,
+            identifier: "i".to_owned(),
+            data: data.to_owned(),
+            ..CommandMessage::default()
+        }
+    }
+
+    #[test]
+    fn commands_become_the_json_that_they_stand_for() {
+        check(
+            &command(1, ""),
+            r#"{"command":"subscribe","identifier":"i","data":""}"#,
+        );
+        check(
+            &command(3, r#"{"action":"speak"}"#),
+            r#"{"command":"message","identifier":"i","data":"{\"action\":\"speak\"}"}"#,
+        );
+        check(
+            &command(5, ""),
+            r#"{"command":"pong","identifier":"i","data":""}"#,
+        );
+        check(
+            &command(9, ""),
+            r#"{"command":"number 9","identifier":"i","data":""}"#,
+        );
+    }
+
+    #[test]
+    fn a_whisper_is_json_or_a_text_or_msgpack() {
+        for (data, expected) in [
+            (r#"{"b":1, "a":2}"#, r#","data":{"b":1, "a":2}"#),
+            ("hello", r#","data":"hello""#),
+            ("", ""),
+        ] {
+            let expected = format!(r#"{{"command":"whisper","identifier":"i"{expected}}}"#);
+            check(&command(6, data), &expected);
+        }
+        let packed = CommandMessage {
+            message: b"\x81\xa1a\x01".to_vec(),
+            ..command(6, "")
+        };
+        check(
+            &packed,
+            r#"{"command":"whisper","identifier":"i","data":{"a":1}}"#,
+        );
+    }
+
+    #[test]
+    fn history_is_asked_for_from_a_time_and_from_positions() {
+        let position = StreamPosition {
+            epoch: "e".to_owned(),
+            offset: 7,
+        };
+        for (streams, expected) in [
+            (BTreeMap::new(), r#"{"since":5}"#),
+            (
+                BTreeMap::from([("s\"".to_owned(), position)]),
+                r#"{"since":5,"streams":{"s\"":{"offset":7,"epoch":"e"}}}"#,
+            ),
+        ] {
+            let message = CommandMessage {
+                history: Some(History { since: 5, streams }),
+                ..command(4, "")
+            };
+            let expected =
+                format!(r#"{{"command":"history","identifier":"i","data":"","history":{expected}}}"#);
+            check(&message, &expected);
+        }
+    }
+}
