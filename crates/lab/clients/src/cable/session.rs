@@ -17,11 +17,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use plimsoll_cable::command::encode_subscribe;
+use plimsoll_cable::command::{HistoryRequest, encode_subscribe, encode_subscribe_with_history};
 
 use super::{ConnectError, Ending, opening};
 use crate::websocket::{Connection, Conversation, Discard};
 
+mod arrival;
 mod channel;
 mod event;
 mod latency;
@@ -35,6 +36,7 @@ mod state;
 mod waiters;
 
 pub use self::{
+    arrival::{Arrival, OnArrival},
     channel::Channel,
     event::Event,
     latency::OnLatency,
@@ -71,7 +73,8 @@ pub struct Totals {
 
 impl Session {
     /// Waits on an open WebSocket for the welcome, at most `limit`. `resumption` is the [`Self::resumption`] of an
-    /// earlier session whose id was in the upgrade request; the positions of its subscriptions are taken over.
+    /// earlier session whose id was in the upgrade request. The positions of its subscriptions are taken over, even if
+    /// the server does not restore the session.
     ///
     /// # Errors
     /// [`ConnectError`]; its [`cause`](ConnectError::cause) is what to count.
@@ -99,14 +102,9 @@ impl Session {
     /// The data with which a later session can resume this one. `None` if the server gave no id.
     pub fn resumption(&self) -> Option<Resumption> {
         let channels = self.shared.channels.borrow();
-        Some(Resumption {
-            sid: self.shared.sid.clone()?,
-            positions: channels
-                .values()
-                .filter_map(|channel| channel.resumable())
-                .collect(),
-            live: Vec::new(),
-        })
+        let earlier = self.shared.earlier.borrow();
+        let live = channels.values().filter_map(|channel| channel.resumable());
+        Some(earlier.followed_by(self.shared.sid.clone()?, live.collect()))
     }
 
     /// The subscription of `identifier`, if it exists or was requested.
@@ -123,6 +121,32 @@ impl Session {
     /// # Errors
     /// The connection is over.
     pub async fn subscribe(&self, identifier: &str) -> Result<Channel, Ending> {
+        self.ask(identifier, &HistoryRequest::default()).await
+    }
+
+    /// Like [`Self::subscribe`], and asks in the same command for the messages that a client has missed: those after
+    /// its positions of an earlier session that the server did not restore, and of other streams those from `since`,
+    /// in Unix time in seconds. [`Channel::replayed`] waits for the answer.
+    ///
+    /// Without a starting point nothing is asked for. Neither is it for a subscription that is live already, as after a
+    /// restored session: ask with [`Channel::history`].
+    ///
+    /// # Errors
+    /// The connection is over.
+    pub async fn subscribe_with_history(
+        &self,
+        identifier: &str,
+        since: Option<i64>,
+    ) -> Result<Channel, Ending> {
+        let positions = self.shared.earlier_positions(identifier);
+        let request = HistoryRequest {
+            since,
+            streams: positions.streams().clone(),
+        };
+        self.ask(identifier, &request).await
+    }
+
+    async fn ask(&self, identifier: &str, request: &HistoryRequest) -> Result<Channel, Ending> {
         if let Some(channel) = self.channel(identifier)
             && !channel.state().is_overdue()
         {
@@ -135,8 +159,19 @@ impl Session {
         let channel = self
             .channel(identifier)
             .unwrap_or_else(|| self.shared.register(ChannelState::new(identifier)));
-        channel.state().ask(Instant::now());
-        self.shared.send(&encode_subscribe(identifier)).await?;
+        let now = Instant::now();
+        channel.state().ask(now);
+        let known = self.shared.earlier_positions(identifier);
+        if !known.streams().is_empty() {
+            channel.state().come_back(known);
+        }
+        let command = if request.is_empty() {
+            encode_subscribe(identifier)
+        } else {
+            channel.state().ask_history(now);
+            encode_subscribe_with_history(identifier, request)
+        };
+        self.shared.send(&command).await?;
         Ok(channel)
     }
 

@@ -26,6 +26,13 @@ pub struct StreamPosition {
     pub epoch: Box<str>,
 }
 
+impl HistoryRequest {
+    /// Whether there is no starting point.
+    pub fn is_empty(&self) -> bool {
+        self.since.is_none() && self.streams.is_empty()
+    }
+}
+
 #[derive(Default, Serialize)]
 struct Encoded<'a> {
     command: &'a str,
@@ -56,6 +63,16 @@ struct Presence<'a> {
 /// Encodes `subscribe`.
 pub fn encode_subscribe(identifier: &str) -> String {
     encode_bare("subscribe", identifier)
+}
+
+/// Encodes `subscribe` with a request for earlier messages.
+pub fn encode_subscribe_with_history(identifier: &str, history: &HistoryRequest) -> String {
+    encode(&Encoded {
+        command: "subscribe",
+        identifier,
+        history: Some(history),
+        ..Encoded::default()
+    })
 }
 
 /// Encodes `unsubscribe`.
@@ -178,6 +195,10 @@ mod tests {
             (
                 encode_history("i", &history),
                 r#"{"command":"history","identifier":"i","history":{"since":1700000000,"streams":{"s":{"offset":7,"epoch":"e"}}}}"#,
+            ),
+            (
+                encode_subscribe_with_history("i", &history),
+                r#"{"command":"subscribe","identifier":"i","history":{"since":1700000000,"streams":{"s":{"offset":7,"epoch":"e"}}}}"#,
             ),
             (
                 encode_join("i", "7", &json(r#"{"name":"Kay"}"#)),

@@ -1,20 +1,22 @@
 //! One subscription of a session.
 
 use std::{
+    collections::BTreeMap,
     fmt,
     rc::Rc,
     time::{Duration, Instant},
 };
 
 use plimsoll_cable::command::{
-    HistoryRequest, encode_history, encode_join, encode_leave, encode_message, encode_presence,
-    encode_unsubscribe, encode_whisper,
+    HistoryRequest, StreamPosition, encode_history, encode_join, encode_leave, encode_message,
+    encode_presence, encode_unsubscribe, encode_whisper,
 };
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 
 use super::{
-    Message, OnLatency, Session, Shared,
+    Message, OnArrival, OnLatency, Session, Shared,
+    arrival::Listener,
     latency::Counting,
     state::{ChannelState, Inquiry, Stage},
 };
@@ -159,11 +161,19 @@ impl Channel {
     /// Only counts messages from now on, without keeping them or showing them to observers. If `sent_at_field` names a
     /// top-level field with milliseconds of Unix time, `on_latency` gets the time from then to the arrival.
     pub fn count_only(&self, sent_at_field: Option<&str>, on_latency: OnLatency) {
-        self.ignore_reads();
-        self.state.edit().counting = Some(Box::new(Counting {
+        let mut counting = Counting {
             sent_at_field: sent_at_field.map(Into::into),
             on_latency,
+        };
+        self.listen(Box::new(move |arrival| {
+            counting.note(arrival.json, arrival.unix_ms);
         }));
+    }
+
+    /// Passes each message from now on to `on_arrival`, with its position, instead of keeping it.
+    pub fn listen(&self, on_arrival: OnArrival) {
+        self.ignore_reads();
+        self.state.edit().listener = Some(Listener(on_arrival));
     }
 
     /// The number of messages that have arrived for it.
@@ -189,20 +199,41 @@ impl Channel {
     ) -> Result<(bool, Duration), InquiryError> {
         let request = HistoryRequest {
             since,
-            streams: self.state.get().positions.streams().clone(),
+            streams: self.positions(),
         };
-        if request == HistoryRequest::default() {
+        if request.is_empty() {
             return Err(InquiryError::NoPosition);
         }
         let command = encode_history(&self.identifier(), &request);
-        self.state.edit().history = Inquiry::Asked(Instant::now());
+        self.state.ask_history(Instant::now());
         let answer = async {
             self.shared.send(&command).await?;
-            self.shared
-                .until(|| self.or_ending(self.state.edit().history.take()))
-                .await
+            self.history_answered().await
         };
         answered_within(limit, answer).await
+    }
+
+    /// Waits for the answer to the history that [`Session::subscribe_with_history`] has asked for: see
+    /// [`Self::history`].
+    ///
+    /// # Errors
+    /// [`InquiryError`]; [`InquiryError::NoPosition`] if nothing was asked for.
+    pub async fn replayed(&self, limit: Duration) -> Result<(bool, Duration), InquiryError> {
+        if matches!(self.state.get().history, Inquiry::None) {
+            return Err(InquiryError::NoPosition);
+        }
+        answered_within(limit, self.history_answered()).await
+    }
+
+    /// The last position in each stream. While earlier messages are missing, the positions before the gap.
+    pub fn positions(&self) -> BTreeMap<Box<str>, StreamPosition> {
+        self.state.get().progress.known().streams().clone()
+    }
+
+    async fn history_answered(&self) -> Result<(bool, Duration), Ending> {
+        self.shared
+            .until(|| self.or_ending(self.state.edit().history.take()))
+            .await
     }
 
     /// Becomes present as `id`; `info` is shown to the others. Needs a channel with presence.

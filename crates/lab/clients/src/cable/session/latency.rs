@@ -28,12 +28,6 @@ impl Counting {
     }
 }
 
-impl fmt::Debug for Counting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Counting").field(&self.sent_at_field).finish()
-    }
-}
-
 /// The number in `field` of a JSON object. Of duplicate keys the last one counts.
 fn number(json: &str, field: &str) -> Option<f64> {
     serde_json::Deserializer::from_str(json)

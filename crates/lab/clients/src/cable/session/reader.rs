@@ -11,7 +11,7 @@ use plimsoll_cable::reply::{Position, Reply, ReplyError};
 use serde::Deserialize;
 
 use super::{
-    Ending, Message, Shared,
+    Arrival, Ending, Message, Shared,
     event::{Kind, Pending},
     state::{ChannelState, Stage},
 };
@@ -97,10 +97,10 @@ impl Shared {
                 self.channels.borrow_mut().remove(identifier.as_ref());
             }
             Reply::ConfirmHistory { identifier } => self.with_channel(&identifier, |channel| {
-                channel.edit().history.answer(true, at);
+                channel.answer_history(true, at);
             }),
             Reply::RejectHistory { identifier } => self.with_channel(&identifier, |channel| {
-                channel.edit().history.answer(false, at);
+                channel.answer_history(false, at);
             }),
             Reply::Presence { identifier, message } => self.with_channel(&identifier, |channel| {
                 self.present(channel, message, at);
@@ -140,10 +140,15 @@ impl Shared {
         inner.n_messages += 1;
         inner.last_message_at_ms = Some(unix_ms);
         if let Some(position) = position {
-            inner.positions.note(position);
+            inner.progress.note(position);
         }
-        if let Some(counting) = &mut inner.counting {
-            counting.note(json, unix_ms);
+        if let Some(listener) = &mut inner.listener {
+            listener.hear(&Arrival {
+                json,
+                position,
+                at,
+                unix_ms,
+            });
             return;
         }
         let message = || Message {

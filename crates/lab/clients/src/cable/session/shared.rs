@@ -13,7 +13,8 @@ use std::{
 use plimsoll_cable::command::encode_pong;
 
 use super::{
-    Channel, Ending, Resumption, Totals, event::Events, link::Link, state::ChannelState, waiters::Waiters,
+    Channel, Ending, Resumption, Totals, event::Events, link::Link, positions::Positions,
+    state::ChannelState, waiters::Waiters,
 };
 use crate::{cable::opening::Welcome, websocket::Connection};
 
@@ -22,8 +23,9 @@ pub(super) struct Shared {
     pub(super) channels: RefCell<HashMap<Rc<str>, Rc<ChannelState>>>,
     pub(super) events: RefCell<Events>,
     pub(super) waiters: Waiters,
-    /// Subscriptions that the server has restored and the script has not asked for yet.
-    restored: RefCell<Option<Resumption>>,
+    /// The positions of an earlier session, and the subscriptions that the server has restored and the script has not
+    /// asked for yet.
+    pub(super) earlier: RefCell<Resumption>,
     pub(super) sid: Option<Box<str>>,
     pub(super) is_restored: bool,
     pub(super) totals: Cell<Totals>,
@@ -43,17 +45,17 @@ impl fmt::Debug for Shared {
 
 impl Shared {
     pub(super) fn new(connection: Connection, welcome: Welcome, resumption: Option<Resumption>) -> Self {
-        let restored = welcome
-            .restored
-            .map(|live| resumption.unwrap_or_default().with_live(live));
+        let is_restored = welcome.restored.is_some();
+        let live = welcome.restored.unwrap_or_default();
+        let earlier = resumption.unwrap_or_default().with_live(live);
         Self {
             link: RefCell::new(Link::new(connection)),
             channels: RefCell::default(),
             events: RefCell::default(),
             waiters: Waiters::default(),
             sid: welcome.sid.map(String::into_boxed_str),
-            is_restored: restored.is_some(),
-            restored: RefCell::new(restored),
+            is_restored,
+            earlier: RefCell::new(earlier),
             totals: Cell::default(),
             may_be_full: Cell::new(false),
             is_stalled: Cell::new(false),
@@ -76,7 +78,12 @@ impl Shared {
 
     /// The subscription that the server has restored, once.
     pub(super) fn restored(&self, identifier: &str) -> Option<ChannelState> {
-        self.restored.borrow_mut().as_mut()?.take(identifier)
+        self.earlier.borrow_mut().take(identifier)
+    }
+
+    /// The positions of a subscription of an earlier session that the server has not restored; empty without any.
+    pub(super) fn earlier_positions(&self, identifier: &str) -> Positions {
+        self.earlier.borrow().positions_of(identifier)
     }
 
     /// Sends one command and waits until the socket has taken it. Returns the instant right before the write.

@@ -6,7 +6,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{MAX_WAITING_BYTES, Message, latency::Counting, positions::Positions};
+use super::{
+    MAX_WAITING_BYTES, Message,
+    arrival::Listener,
+    positions::{Positions, Progress},
+};
 use crate::inbox::{Capacity, Inbox, Overflow};
 
 /// The progress of a subscription.
@@ -52,10 +56,11 @@ pub(super) struct Inner {
     pub(super) ignores_reads: bool,
     pub(super) is_observed: bool,
     pub(super) is_presence_observed: bool,
-    pub(super) counting: Option<Box<Counting>>,
+    /// Takes messages instead of the inbox and observers.
+    pub(super) listener: Option<Listener>,
     pub(super) n_messages: u64,
     pub(super) last_message_at_ms: Option<u64>,
-    pub(super) positions: Positions,
+    pub(super) progress: Progress,
     /// Whether the server sent the requested messages.
     pub(super) history: Inquiry<bool>,
     /// Who is there, as JSON.
@@ -100,10 +105,10 @@ impl ChannelState {
                 ignores_reads: false,
                 is_observed: false,
                 is_presence_observed: false,
-                counting: None,
+                listener: None,
                 n_messages: 0,
                 last_message_at_ms: None,
-                positions: Positions::default(),
+                progress: Progress::default(),
                 history: Inquiry::None,
                 presence: Inquiry::None,
             }),
@@ -151,17 +156,36 @@ impl ChannelState {
         inner.inbox.clear();
     }
 
-    /// Live from the begin of a resumed session.
+    /// Live from the begin of a resumed session, with the positions of the earlier one.
     pub(super) fn restore(&self, at: Instant, positions: Positions) {
         self.ask(at);
         self.answer(Stage::Confirmed, at);
-        self.edit().positions = positions;
+        self.come_back(positions);
+    }
+
+    /// Goes on from the positions of an earlier session.
+    pub(super) fn come_back(&self, positions: Positions) {
+        self.edit().progress = Progress::behind(positions);
+    }
+
+    /// Earlier messages have been asked for.
+    pub(super) fn ask_history(&self, at: Instant) {
+        let mut inner = self.edit();
+        inner.history = Inquiry::Asked(at);
+        inner.progress.ask();
+    }
+
+    /// The request for earlier messages is answered.
+    pub(super) fn answer_history(&self, is_confirmed: bool, at: Instant) {
+        let mut inner = self.edit();
+        inner.history.answer(is_confirmed, at);
+        inner.progress.settle();
     }
 
     /// The data of the subscription for a later session.
     pub(super) fn resumable(&self) -> Option<(Box<str>, Positions)> {
         let inner = self.get();
         let is_live = inner.stage == Stage::Confirmed;
-        is_live.then(|| (self.identifier.as_ref().into(), inner.positions.clone()))
+        is_live.then(|| (self.identifier.as_ref().into(), inner.progress.known().clone()))
     }
 }

@@ -126,8 +126,8 @@ async fn presence_and_whispers() {
     assert!(!channel.has_messages() && !session.has_events());
 }
 
-#[tokio::test]
-async fn a_resumed_session_goes_on_where_the_last_one_ended() {
+/// A session that has received message 7 of stream `s`, and its data for the next one.
+async fn resumption() -> Resumption {
     let (mut scene, _channel) = Scene::extended().await.subscribed().await;
     scene
         .hears(r#"{"identifier":"{ID}","message":1,"stream_id":"s","epoch":"e","offset":7}"#)
@@ -135,27 +135,129 @@ async fn a_resumed_session_goes_on_where_the_last_one_ended() {
     scene
         .read_until(|session| session.totals().n_messages_in == 2)
         .await;
-    let resumption = scene.session.resumption().unwrap();
-    assert_eq!(resumption.sid(), "s1");
-    drop(scene);
+    scene.session.resumption().unwrap()
+}
 
-    let welcome = r#"{"type":"welcome","sid":"s2","restored":true,"restored_ids":["{ID}"]}"#;
-    let mut scene = Scene::open("actioncable-v1-ext-json", welcome, Some(resumption)).await;
+const RESTORED: &str = r#"{"type":"welcome","sid":"s2","restored":true,"restored_ids":["{ID}"]}"#;
+const FORGOTTEN: &str = r#"{"type":"welcome","sid":"s2"}"#;
+const AFTER_7: &str = r#""history":{"streams":{"s":{"offset":7,"epoch":"e"}}}}"#;
+
+#[tokio::test]
+async fn a_resumed_session_goes_on_where_the_last_one_ended() {
+    let resumption = resumption().await;
+    assert_eq!(resumption.sid(), "s1");
+    let mut scene = Scene::open("actioncable-v1-ext-json", RESTORED, Some(resumption)).await;
     assert!(scene.session.is_restored());
     let channel = scene.session.subscribe(ID).await.unwrap();
     channel.confirmed(Duration::ZERO).await.unwrap();
     assert_eq!(scene.session.totals().n_commands, 0);
     let _ = tokio::time::timeout(Duration::ZERO, channel.history(None, LONG)).await;
     scene
-        .says(r#"{"command":"history","identifier":"{ID}","history":{"streams":{"s":{"offset":7,"epoch":"e"}}}}"#)
+        .says(&format!(
+            r#"{{"command":"history","identifier":"{{ID}}",{AFTER_7}"#
+        ))
         .await;
+}
+
+/// A live message between the welcome and the request must not make the messages before it unknown.
+#[tokio::test]
+async fn history_asks_from_before_the_gap() {
+    let mut scene = Scene::open("actioncable-v1-ext-json", RESTORED, Some(resumption().await)).await;
+    let channel = scene.session.subscribe(ID).await.unwrap();
+    scene
+        .hears(r#"{"identifier":"{ID}","message":1,"stream_id":"s","epoch":"e","offset":10}"#)
+        .await;
+    scene
+        .read_until(|session| session.totals().n_messages_in == 1)
+        .await;
+    let _ = tokio::time::timeout(Duration::ZERO, channel.history(None, LONG)).await;
+    scene
+        .says(&format!(
+            r#"{{"command":"history","identifier":"{{ID}}",{AFTER_7}"#
+        ))
+        .await;
+    // A session that ends here leaves the position before the gap to the next one.
+    assert_eq!(scene.session.resumption().unwrap().sid(), "s2");
+    assert_eq!(channel.positions()["s"].offset, 7);
+    scene
+        .hears(r#"{"identifier":"{ID}","message":1,"stream_id":"s","epoch":"e","offset":8}"#)
+        .await;
+    scene
+        .hears(r#"{"type":"confirm_history","identifier":"{ID}"}"#)
+        .await;
+    scene
+        .read_until(|session| session.totals().n_messages_in == 3)
+        .await;
+    assert_eq!(channel.positions()["s"].offset, 10);
 }
 
 #[tokio::test]
 async fn a_session_that_was_not_restored_begins_anew() {
-    let welcome = r#"{"type":"welcome","sid":"s2"}"#;
-    let mut scene = Scene::open("actioncable-v1-ext-json", welcome, Some(Resumption::default())).await;
+    let mut scene = Scene::open("actioncable-v1-ext-json", FORGOTTEN, Some(Resumption::default())).await;
     assert!(!scene.session.is_restored());
-    scene.session.subscribe(ID).await.unwrap();
+    let channel = scene.session.subscribe_with_history(ID, None).await.unwrap();
     scene.says(r#"{"command":"subscribe","identifier":"{ID}"}"#).await;
+    assert_eq!(channel.replayed(LONG).await, Err(InquiryError::NoPosition));
+}
+
+#[tokio::test]
+async fn a_session_that_was_not_restored_asks_for_what_it_missed() {
+    let check = async |since, expected: &str| {
+        let mut scene = Scene::open("actioncable-v1-ext-json", FORGOTTEN, Some(resumption().await)).await;
+        // The positions of a subscription that is not taken over stay for the session after this one.
+        assert_eq!(
+            scene
+                .session
+                .resumption()
+                .unwrap()
+                .positions_of(ID)
+                .streams()
+                .len(),
+            1
+        );
+        let channel = scene.session.subscribe_with_history(ID, since).await.unwrap();
+        scene
+            .says(&format!(
+                r#"{{"command":"subscribe","identifier":"{{ID}}",{expected}"#
+            ))
+            .await;
+        for answer in [
+            r#"{"type":"confirm_subscription","identifier":"{ID}"}"#,
+            r#"{"type":"reject_history","identifier":"{ID}"}"#,
+        ] {
+            scene.hears(answer).await;
+        }
+        let replayed = channel.replayed(LONG);
+        assert!(!scene.reading(replayed).await.unwrap().0);
+        assert!(channel.is_confirmed());
+    };
+    check(None, AFTER_7).await;
+    check(
+        Some(5),
+        r#""history":{"since":5,"streams":{"s":{"offset":7,"epoch":"e"}}}}"#,
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_listener_gets_messages_with_their_positions() {
+    let (mut scene, channel) = Scene::extended().await.subscribed().await;
+    let heard = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+    let ear = std::rc::Rc::clone(&heard);
+    channel.listen(Box::new(move |arrival| {
+        let offset = arrival.position.map(|position| position.offset);
+        ear.borrow_mut().push((arrival.json.to_owned(), offset));
+    }));
+    scene
+        .hears(r#"{"identifier":"{ID}","message":1,"stream_id":"s","epoch":"e","offset":7}"#)
+        .await;
+    scene.hears_messages(&["2"]).await;
+    scene
+        .read_until(|session| session.totals().n_messages_in == 3)
+        .await;
+    assert_eq!(
+        *heard.borrow(),
+        [("1".to_owned(), Some(7)), ("2".to_owned(), None)]
+    );
+    assert!(!channel.has_messages());
 }
