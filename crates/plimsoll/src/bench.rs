@@ -1,4 +1,4 @@
-//! `plimsoll bench` and `plimsoll ab`: the workloads of websocket-bench and ab as load tests.
+//! `plimsoll bench` and `plimsoll ab`: the workloads of websocket-bench and ab, and our own, as load tests.
 
 use clap::{Args, Parser, Subcommand};
 
@@ -7,16 +7,21 @@ mod enter;
 mod http_options;
 mod load_test;
 mod options;
+mod recover_options;
 mod streams;
 mod studio;
 mod trials;
 mod typed;
 
-use self::{args::HttpArgs, load_test::BenchTest, typed::Typed};
 pub(crate) use self::{
     args::{BroadcastArgs, ConnectArgs, EchoArgs},
     options::UsageError,
     trials::of_flags as trials,
+};
+use self::{
+    args::{HttpArgs, RecoverArgs},
+    load_test::BenchTest,
+    typed::Typed,
 };
 use crate::{
     exit::{Failure, Status},
@@ -26,7 +31,7 @@ use crate::{
     surroundings::Surroundings,
 };
 
-/// Run a workload of websocket-bench or ab against a server.
+/// Run a workload of websocket-bench or ab, or one for clients that come back, against a server.
 #[derive(Debug, Parser)]
 pub(crate) struct Options {
     #[command(subcommand)]
@@ -50,6 +55,8 @@ enum Workload {
     Echo(Box<Command<EchoArgs>>),
     /// Measure how fast a server answers one HTTP request, as ab does; also `plimsoll ab`
     Http(Box<Command<HttpArgs>>),
+    /// Measure what clients lose when they are cut and come back, and how long they need to be whole again
+    Recover(Box<Command<RecoverArgs>>),
 }
 
 /// A workload with the flags of all load tests. websocket-bench and ab have -f and -l for something else.
@@ -69,6 +76,7 @@ impl Options {
             Workload::Connect(it) => it.execute(surroundings),
             Workload::Echo(it) => it.execute(surroundings),
             Workload::Http(it) => it.execute(surroundings),
+            Workload::Recover(it) => it.execute(surroundings),
         }
     }
 }

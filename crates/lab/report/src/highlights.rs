@@ -25,9 +25,10 @@ pub struct Highlights {
 }
 
 /// Trends of times that a user waits. The first one that a run has is shown.
-const LATENCIES: [&str; 5] = [
+const LATENCIES: [&str; 6] = [
     "listener_delivery",
     "rtt",
+    "recovery",
     "broadcast_duration",
     "ws_response_time",
     "step_duration",

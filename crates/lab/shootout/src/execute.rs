@@ -20,6 +20,7 @@ use crate::{
     options::{Connect, Exchange},
     outcome::{self, Outcome},
     output::Console,
+    recover::{self, RecoverError, RecoverOptions, RecoverOutcome},
     run::RunError,
     talk::{Columns, Talk},
 };
@@ -33,6 +34,8 @@ pub enum Bench {
     Connect(Box<Connect>, Results),
     /// `http`.
     Http(Box<HttpOptions>, HttpResults),
+    /// `recover`.
+    Recover(Box<RecoverOptions>, Results),
 }
 
 /// How and where a result is written.
@@ -100,6 +103,7 @@ pub struct Finished {
 enum Outcomes {
     WebSocket(Box<Outcome>),
     Http(Box<HttpOutcome>),
+    Recover(Box<RecoverOutcome>),
 }
 
 impl Finished {
@@ -110,11 +114,19 @@ impl Finished {
         }
     }
 
+    pub(crate) fn recover(verdict: Result<Verdict, Error>, outcome: RecoverOutcome) -> Self {
+        Self {
+            verdict,
+            result: Outcomes::Recover(Box::new(outcome)),
+        }
+    }
+
     /// The title of the run for people: the command and its target.
     pub fn name(&self) -> String {
         match &self.result {
             Outcomes::WebSocket(outcome) => outcome.name(),
             Outcomes::Http(outcome) => outcome.name(),
+            Outcomes::Recover(outcome) => outcome.name(),
         }
     }
 
@@ -123,6 +135,7 @@ impl Finished {
         match &self.result {
             Outcomes::WebSocket(outcome) => outcome.summarize(origin),
             Outcomes::Http(outcome) => outcome.summarize(origin),
+            Outcomes::Recover(outcome) => outcome.summarize(origin),
         }
     }
 }
@@ -133,6 +146,9 @@ pub enum Error {
     /// The run could not be done.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// An error of the `recover` workload.
+    #[error(transparent)]
+    Recover(#[from] RecoverError),
     /// An error of the `http` workload.
     #[error(transparent)]
     Http(#[from] HttpRunError),
@@ -167,7 +183,9 @@ impl Error {
     pub fn is_interruption(&self) -> bool {
         matches!(
             self,
-            Self::Run(RunError::Interrupted) | Self::Http(HttpRunError::Run(RunError::Interrupted))
+            Self::Run(RunError::Interrupted)
+                | Self::Http(HttpRunError::Run(RunError::Interrupted))
+                | Self::Recover(RecoverError::Run(RunError::Interrupted))
         )
     }
 }
@@ -179,6 +197,7 @@ impl Bench {
             Self::Exchange(options, _) => name(options.workload(), &options.common.target),
             Self::Connect(options, _) => name(outcome::Workload::Connect, &options.common.target),
             Self::Http(options, _) => http::name(&options.shown_url()),
+            Self::Recover(options, _) => recover::name(&options.target),
         }
     }
 
@@ -188,6 +207,7 @@ impl Bench {
             Self::Exchange(options, _) => &options.steps,
             Self::Connect(options, _) => &options.steps,
             Self::Http(options, _) => return (options.concurrency, options.concurrency),
+            Self::Recover(options, _) => return (options.n_clients, options.n_clients),
         };
         (steps.n_first, steps.n_clients().unwrap_or(steps.n_first))
     }
@@ -206,7 +226,7 @@ impl Bench {
         let common = match self {
             Self::Exchange(options, _) => &options.common,
             Self::Connect(options, _) => &options.common,
-            Self::Http(..) => return false,
+            Self::Http(..) | Self::Recover(..) => return false,
         };
         common.between_steps.go_ahead.is_some()
     }
@@ -218,6 +238,7 @@ impl Bench {
     pub async fn execute(&self, streams: Streams<'_>, company: Company<'_>) -> Result<Finished, Error> {
         match self {
             Self::Http(options, results) => http::execute(options, results, streams, company).await,
+            Self::Recover(options, results) => recover::execute(options, results, streams, company).await,
             Self::Exchange(options, results) => {
                 let workload = async |interrupt, console: &mut Console<'_>| {
                     exchange::run(options, interrupt, console).await

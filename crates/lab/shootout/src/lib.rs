@@ -6,6 +6,8 @@
 //! reordered messages, connect times from before the TCP connect, the cost to the server, and whether the
 //! generator itself was the limit.
 //!
+//! The workload [`recover`] is our own: clients that are cut and come back.
+//!
 //! And the workload of ab, in [`http`], which runs in its own way because it has no deliveries to account for.
 //!
 //! From the outside in: a [`Bench`] has checked options. A coordinator runs it ([`exchange`], [`connect`]), which gives
@@ -33,6 +35,7 @@ mod pause;
 mod ramp;
 mod rate;
 mod records;
+pub mod recover;
 mod run;
 mod samples;
 mod sampling;

@@ -23,16 +23,19 @@ impl Limit {
     /// # Errors
     /// The reason, for people.
     pub fn check(&self, workload: Workload) -> Result<(), String> {
-        let names = Measures::names(workload);
+        let (_, metrics) = Measures::new();
+        self.check_among(workload.name(), &Measures::names(workload), &metrics)
+    }
+
+    /// Checks it against the metrics that `bench NAME` measures.
+    pub(crate) fn check_among(&self, name: &str, names: &[&str], metrics: &MetricSet) -> Result<(), String> {
         if !names.contains(&self.metric.as_str()) {
             return Err(format!(
-                "--threshold {self}: bench {} does not measure {}; it measures {}",
-                workload.name(),
+                "--threshold {self}: bench {name} does not measure {}; it measures {}",
                 self.metric,
                 names.join(", ")
             ));
         }
-        let (_, metrics) = Measures::new();
         let checked = Thresholds::new(&rules([self]), &mut metrics.registry().clone());
         checked
             .map(drop)

@@ -4,4 +4,4 @@ mod console;
 mod json;
 mod text;
 
-pub(crate) use self::console::Console;
+pub(crate) use self::{console::Console, text::thresholds};

@@ -11,9 +11,12 @@ mod counts;
 mod delay;
 mod echo;
 mod http;
+mod recover;
 
 pub(super) use self::clients::{ClientArgs, DEFAULT_STEP_SIZE};
-pub(crate) use self::{broadcast::BroadcastArgs, connect::ConnectArgs, echo::EchoArgs, http::HttpArgs};
+pub(crate) use self::{
+    broadcast::BroadcastArgs, connect::ConnectArgs, echo::EchoArgs, http::HttpArgs, recover::RecoverArgs,
+};
 
 #[cfg(test)]
 mod tests;

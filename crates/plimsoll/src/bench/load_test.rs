@@ -23,7 +23,14 @@ use crate::{
 };
 
 /// The main figures of the workloads.
-const LEADING: [&str; 5] = ["latency", "listener_delivery", "delivery", "rtt", "connect"];
+const LEADING: [&str; 6] = [
+    "latency",
+    "listener_delivery",
+    "delivery",
+    "rtt",
+    "recovery",
+    "connect",
+];
 
 /// A bench that is ready to go.
 pub(super) struct BenchTest {

@@ -37,13 +37,14 @@ const FLAGS: [&str; 21] = [
 const THRESHOLDS: &str = "thresholds";
 
 /// How a command gets its thresholds.
-const OF_THRESHOLDS: [(&str, &str); 8] = [
+const OF_THRESHOLDS: [(&str, &str); 9] = [
     (SCRIPT, "`options.thresholds`"),
     (ARTILLERY, "`ensure`"),
     ("bench broadcast", "`--threshold`"),
     ("bench connect", "`--threshold`"),
     ("bench echo", "`--threshold`"),
     ("bench http", "`--threshold`"),
+    ("bench recover", "`--threshold`"),
     (LINE, "`--slo`"),
     (LINE_BENCH, "`--slo`"),
 ];
@@ -155,6 +156,7 @@ fn commands() -> Vec<(&'static str, Command)> {
         ("bench connect", bench("connect")),
         ("bench echo", bench("echo")),
         ("bench http", bench("http")),
+        ("bench recover", bench("recover")),
         (LINE, line),
         (LINE_BENCH, line_bench),
     ]

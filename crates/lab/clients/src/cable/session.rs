@@ -17,7 +17,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use plimsoll_cable::command::{HistoryRequest, encode_subscribe, encode_subscribe_with_history};
+use plimsoll_cable::command::{
+    HistoryRequest, encode_history, encode_subscribe, encode_subscribe_with_history,
+};
 
 use super::{ConnectError, Ending, opening};
 use crate::websocket::{Connection, Conversation, Discard};
@@ -124,12 +126,12 @@ impl Session {
         self.ask(identifier, &HistoryRequest::default()).await
     }
 
-    /// Like [`Self::subscribe`], and asks in the same command for the messages that a client has missed: those after
-    /// its positions of an earlier session that the server did not restore, and of other streams those from `since`,
-    /// in Unix time in seconds. [`Channel::replayed`] waits for the answer.
+    /// Like [`Self::subscribe`], and asks for the messages that a client has missed: those after its positions of the
+    /// earlier session, and of other streams those from `since`, in Unix time in seconds. For a subscription that the
+    /// server has restored that is a request of its own, otherwise a part of the command. [`Channel::replayed`] waits
+    /// for the answer.
     ///
-    /// Without a starting point nothing is asked for. Neither is it for a subscription that is live already, as after a
-    /// restored session: ask with [`Channel::history`].
+    /// Without a starting point nothing is asked for, and neither for a subscription that exists already.
     ///
     /// # Errors
     /// The connection is over.
@@ -143,7 +145,18 @@ impl Session {
             since,
             streams: positions.streams().clone(),
         };
-        self.ask(identifier, &request).await
+        if self.channel(identifier).is_some() {
+            return self.ask(identifier, &request).await;
+        }
+        let Some(state) = self.shared.restored(identifier) else {
+            return self.ask(identifier, &request).await;
+        };
+        let channel = self.shared.register(state);
+        if !request.is_empty() {
+            channel.state().ask_history(Instant::now());
+            self.shared.send(&encode_history(identifier, &request)).await?;
+        }
+        Ok(channel)
     }
 
     async fn ask(&self, identifier: &str, request: &HistoryRequest) -> Result<Channel, Ending> {

@@ -45,7 +45,7 @@ pub(super) fn step(step: &Step, setting: &Setting) -> String {
 }
 
 /// One line for each threshold of the run.
-pub(super) fn thresholds(thresholds: &[Threshold]) -> String {
+pub(crate) fn thresholds(thresholds: &[Threshold]) -> String {
     thresholds.iter().fold(String::new(), |mut text, threshold| {
         let word = if threshold.passed { "passed" } else { "FAILED" };
         let found = threshold.value.map_or_else(

@@ -43,7 +43,7 @@ impl Preflight {
 
     /// One set of options per source address. `n_clients` is `None` for a run without a planned end, whose number of
     /// clients is limited only by the open files of this process.
-    pub(super) fn routes(
+    pub(crate) fn routes(
         &self,
         options: &websocket::Options,
         n_clients: Option<usize>,

@@ -159,6 +159,23 @@ async fn a_resumed_session_goes_on_where_the_last_one_ended() {
         .await;
 }
 
+#[tokio::test]
+async fn a_restored_subscription_asks_for_what_it_missed_at_once() {
+    let mut scene = Scene::open("actioncable-v1-ext-json", RESTORED, Some(resumption().await)).await;
+    let channel = scene.session.subscribe_with_history(ID, None).await.unwrap();
+    assert!(channel.is_confirmed());
+    scene
+        .says(&format!(
+            r#"{{"command":"history","identifier":"{{ID}}",{AFTER_7}"#
+        ))
+        .await;
+    scene
+        .hears(r#"{"type":"confirm_history","identifier":"{ID}"}"#)
+        .await;
+    let replayed = channel.replayed(LONG);
+    assert!(scene.reading(replayed).await.unwrap().0);
+}
+
 /// A live message between the welcome and the request must not make the messages before it unknown.
 #[tokio::test]
 async fn history_asks_from_before_the_gap() {

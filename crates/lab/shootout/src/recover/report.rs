@@ -1,0 +1,6 @@
+//! Writing results for people and for machines.
+
+mod json;
+mod text;
+
+pub(crate) use self::{json::document as json, text::text};
