@@ -35,8 +35,9 @@ impl Client {
         ctx: Ctx<'js>,
         Text(channel): Text,
         params: Opt<Value<'js>>,
+        options: Opt<Value<'js>>,
     ) -> Result<OrNull<Class<'js, Channel>>> {
-        let subscription = subscribing::ask(&ctx, &self.shared, &channel, params.0)?;
+        let subscription = subscribing::ask(&ctx, &self.shared, &channel, (params.0, options.0))?;
         subscription.wait(&ctx, self.shared.receive_timeout).map(OrNull)
     }
 
@@ -46,10 +47,11 @@ impl Client {
         ctx: Ctx<'js>,
         Text(channel): Text,
         params: Opt<Value<'js>>,
+        options: Opt<Value<'js>>,
     ) -> Result<Class<'js, Subscription>> {
         Class::instance(
             ctx.clone(),
-            subscribing::ask(&ctx, &self.shared, &channel, params.0)?,
+            subscribing::ask(&ctx, &self.shared, &channel, (params.0, options.0))?,
         )
     }
 

@@ -7,7 +7,7 @@ use plimsoll_clients::cable::{SubscribeError, session};
 use rquickjs::{Class, Ctx, Exception, JsLifetime, Result, Value, class::Trace, function::Opt};
 
 use super::{channel::Channel, json::json_object, shared::Shared};
-use crate::{host::Host, or_null::OrNull};
+use crate::{host::Host, inspect::inspect, or_null::OrNull};
 
 /// A subscription that was asked for.
 #[derive(Clone, Trace, JsLifetime)]
@@ -20,16 +20,63 @@ pub(super) struct Subscription {
     channel: Option<session::Channel>,
 }
 
+/// The messages to ask for together with a subscription: the option `history`.
+enum History {
+    /// None.
+    Nothing,
+    /// Those after the positions of an earlier session, and of other streams those from this second of Unix time.
+    Missed(Option<i64>),
+}
+
+impl History {
+    /// Reads the options of a subscription.
+    ///
+    /// # Errors
+    /// The problem, for people.
+    fn read(options: Option<&Value<'_>>) -> std::result::Result<Self, String> {
+        let Some(options) = options.filter(|it| !it.is_undefined() && !it.is_null()) else {
+            return Ok(Self::Nothing);
+        };
+        let expected = "expected { history: true } or { history: { since: 1754000000 } }";
+        let object = options
+            .as_object()
+            .ok_or_else(|| format!("the options of subscribe() are {}; {expected}", inspect(options)))?;
+        let mut history = Self::Nothing;
+        for entry in object.props::<String, Value<'_>>() {
+            let (key, value) = entry.map_err(|error| error.to_string())?;
+            if key != "history" {
+                return Err(format!("unknown option {key} of subscribe(); {expected}"));
+            }
+            let since = value
+                .as_object()
+                .and_then(|object| object.get::<_, Option<f64>>("since").ok().flatten());
+            history = match (value.as_bool(), since) {
+                (Some(false), _) => Self::Nothing,
+                (Some(true), _) => Self::Missed(None),
+                (None, Some(since)) if since >= 0.0 => Self::Missed(Some(since as i64)),
+                _ => {
+                    let found = inspect(&value);
+                    return Err(format!(
+                        "the option history of subscribe() is {found}; {expected}"
+                    ));
+                }
+            };
+        }
+        Ok(history)
+    }
+}
+
 /// Asks for a subscription.
 ///
 /// # Errors
-/// When the parameters are not an object; with `throw`, also when the connection is over.
+/// When the parameters or the options are not valid; with `throw`, also when the connection is over.
 pub(super) fn ask<'js>(
     ctx: &Ctx<'js>,
     shared: &Rc<Shared>,
     channel: &str,
-    params: Option<Value<'js>>,
+    (params, options): (Option<Value<'js>>, Option<Value<'js>>),
 ) -> Result<Subscription> {
+    let history = History::read(options.as_ref()).map_err(|text| Exception::throw_type(ctx, &text))?;
     let params = json_object(ctx, params, "the parameters of a channel")?;
     let identifier = encode_identifier(channel, &params)
         .map_err(|error| Exception::throw_type(ctx, &error.to_string()))?;
@@ -40,7 +87,13 @@ pub(super) fn ask<'js>(
     {
         shared.log.warn(&format!("{identifier} is already subscribed"));
     }
-    let asked = Host::of(ctx).wait(ctx, shared.session.subscribe(&identifier))?;
+    let asked = async {
+        match history {
+            History::Nothing => shared.session.subscribe(&identifier).await,
+            History::Missed(since) => shared.session.subscribe_with_history(&identifier, since).await,
+        }
+    };
+    let asked = Host::of(ctx).wait(ctx, asked)?;
     let channel = match asked {
         Ok(channel) => {
             shared.meter.asked(&channel);

@@ -415,8 +415,25 @@ async fn the_extended_protocol() {
          const next = connect({ resume: client });
          ok('restored', next.restored);
          const same = next.subscribe('Room');
-         ok('position', same.history() && same.receive().streams.s.offset === 7);",
+         ok('position', same.history() && same.receive().streams.s.offset === 7);
+         ok('positions', same.positions.s.offset === 7 && same.positions.s.epoch === 'e');
+         const third = connect({ resume: client });
+         const asked = third.subscribe('Room', null, { history: { since: 9 } });
+         ok('replayed', asked.replayed() && asked.historyDuration() >= 0);
+         const request = asked.receive();
+         ok('in one step', request.since === 9 && request.streams.s.offset === 7, request);
+         const fourth = connect({ protocol: 'actioncable-v1-ext-json' });
+         const fresh = fourth.subscribe('Room', {}, { history: { since: 9 } });
+         ok('with the subscription', fresh.replayed() && fresh.receive().since === 9);",
     )
+    .await;
+    run("const client = connect({ logLevel: 'panic' });
+         for (const [options, text] of [[{ histroy: true }, 'unknown option histroy'], [{ history: 5 }, 'history of subscribe() is 5'], [7, 'are 7']]) {
+           let error = '';
+           try { client.subscribe('Room', {}, options); } catch (e) { error = e.message; }
+           ok(text, error.includes(text) && error.includes('expected { history: true }'), error);
+         }
+         ok('nothing asked', client.subscribe('Room', {}, { history: true }).replayed() === false);")
     .await;
     run("const channel = room({ logLevel: 'panic' });
          ok('no position', channel.history() === false && channel.historyDuration() === null);")

@@ -28,10 +28,15 @@ declare module "k6/x/cable" {
     await(ms?: number): Channel | null;
   }
 
+  export interface SubscribeOptions {
+    /** Asks for the messages that an earlier client missed; with `since`, in Unix time in seconds, for earlier ones, too. */
+    history?: boolean | { since: number };
+  }
+
   export interface Client {
     /** The confirmed channel; null if it was rejected or not answered in time. */
-    subscribe(channel: string, params?: { [name: string]: unknown }): Channel | null;
-    subscribeAsync(channel: string, params?: { [name: string]: unknown }): Pending;
+    subscribe(channel: string, params?: { [name: string]: unknown }, options?: SubscribeOptions): Channel | null;
+    subscribeAsync(channel: string, params?: { [name: string]: unknown }, options?: SubscribeOptions): Pending;
     disconnect(): void;
     /** Calls `run` until it returns a true value or throws. */
     loop(run: () => unknown): void;
@@ -60,6 +65,8 @@ declare module "k6/x/cable" {
     /** From now on, messages are only counted, outside of the script. */
     countOnly(options?: { timestampField?: string; trend?: Trend }): void;
     history(options?: { since?: number }): boolean;
+    /** Waits for the messages that `subscribe` asked for. */
+    replayed(): boolean;
     historyDuration(): number | null;
     whisper(data: unknown): void;
     join(id: string, info?: unknown): void;
@@ -67,6 +74,8 @@ declare module "k6/x/cable" {
     presence(): { type: string; total: number; records: any[] } | null;
     onPresence(run: (event: { type: string; id: string; info: any }) => unknown): void;
     unsubscribe(): void;
+    /** The last position in each stream. */
+    readonly positions: { [stream: string]: { offset: number; epoch: string } };
     readonly identifier: string;
     readonly received: number;
     /** Milliseconds of Unix time. */

@@ -21,6 +21,16 @@ impl Channel {
         };
         answer.map_err(log).ok()
     }
+
+    /// The answer of a request for history; false when it was refused, or when there was no answer.
+    fn history_answered(&self, answer: std::result::Result<(bool, Duration), InquiryError>) -> bool {
+        self.shared.meter.record();
+        let Some((is_confirmed, took)) = self.answered("history", answer) else {
+            return false;
+        };
+        self.history_took.set(Some(took));
+        is_confirmed
+    }
 }
 
 #[rquickjs::methods(rename_all = "camelCase")]
@@ -119,12 +129,28 @@ impl Channel {
             .channel
             .history(since.map(|since| since as i64), self.shared.receive_timeout);
         let answer = Host::of(&ctx).wait(&ctx, history)?;
-        self.shared.meter.record();
-        let Some((is_confirmed, took)) = self.answered("history", answer) else {
-            return Ok(false);
-        };
-        self.history_took.set(Some(took));
-        Ok(is_confirmed)
+        Ok(self.history_answered(answer))
+    }
+
+    /// Waits for the messages that `subscribe` asked for: true when they have arrived, false when the request was
+    /// refused, or when there was none.
+    fn replayed(&self, ctx: Ctx<'_>) -> Result<bool> {
+        let replayed = self.channel.replayed(self.shared.receive_timeout);
+        let answer = Host::of(&ctx).wait(&ctx, replayed)?;
+        Ok(self.history_answered(answer))
+    }
+
+    /// The last position in each stream: `{ stream: { offset, epoch } }`.
+    #[qjs(get)]
+    fn positions<'js>(&self, ctx: Ctx<'js>) -> Result<Object<'js>> {
+        let positions = Object::new(ctx.clone())?;
+        for (stream, known) in self.channel.positions() {
+            let position = Object::new(ctx.clone())?;
+            position.set("offset", known.offset as f64)?;
+            position.set("epoch", &*known.epoch)?;
+            positions.set(&*stream, position)?;
+        }
+        Ok(positions)
     }
 
     /// Milliseconds that the last history took; null before the first.

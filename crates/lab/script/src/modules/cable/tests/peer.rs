@@ -145,6 +145,10 @@ fn answers(command: &Value) -> Vec<Value> {
         "subscribe" if identifier.as_str().unwrap().contains("Forbidden") => {
             vec![typed("reject_subscription")]
         }
+        "subscribe" if command["history"].is_object() => {
+            let replayed = message(command["history"].clone());
+            vec![typed("confirm_subscription"), replayed, typed("confirm_history")]
+        }
         "subscribe" => vec![typed("confirm_subscription")],
         "message" => {
             let data: Value = serde_json::from_str(command["data"].as_str().unwrap()).unwrap();
