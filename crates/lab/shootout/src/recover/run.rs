@@ -103,12 +103,14 @@ pub(crate) async fn run(
     let preflight = Preflight::new(address.ip(), &options.local_addresses);
     preflight.check(options.n_clients + options.n_streams)?;
     let monitor = Monitor::new();
-    let meter = Meter::attach(monitor.clone(), address, &options.watched, sampling)?;
+    let mut meter = Meter::attach(monitor.clone(), address, &options.watched, sampling)?;
     let (measures, metrics) = Measures::new();
     let singles = Singles::new((measures, &metrics), samples.clone(), &options.target.to_string());
     meter.prepare();
     let started = Instant::now();
     meter.start(started);
+    // The reading that the cost of the run counts from.
+    meter.lap();
     let mut websocket = websocket::Options::new(options.target.clone(), addresses);
     websocket.origin = Some(options.origin.clone());
     websocket.headers = options.headers.clone();
