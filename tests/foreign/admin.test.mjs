@@ -63,6 +63,26 @@ describe("without --admin_secret", () => {
   });
 });
 
+test("the largest streams, and the sessions that wait for their clients", async (t) => {
+  const without = await start(t);
+  assert.equal((await (await look(without.http("/admin"))).json()).largest_streams, null);
+  const server = await start(t, "--broker", "memory");
+  for (const [stream, n] of [["small", 1], ["large", 5]]) {
+    for (let i = 0; i < n; i += 1) await server.broadcast({ stream, data: JSON.stringify("x".repeat(100 * n)) });
+  }
+  const client = await CableClient.connect(server.ws("/cable"), { protocols: ["actioncable-v1-ext-json"], headers: { cookie: "uid=kay/1" } });
+  await client.frames.next();
+  client.socket.terminate();
+  const state = async () => (await look(server.http("/admin"))).json();
+  const { largest_streams, metrics } = await eventually(async () => {
+    const found = await state();
+    return found.metrics.sessions_awaited_num[0].value === 1 && found.largest_streams.length === 2 && found;
+  }, "the state");
+  assert.deepEqual(largest_streams.map(({ stream, messages, offset }) => [stream, messages, offset]), [["large", 5, 5], ["small", 1, 1]]);
+  const sum = largest_streams.reduce((all, { bytes }) => all + bytes, 0);
+  assert.equal(sum, metrics.history_bytes[0].value);
+});
+
 describe("who does not know the secret", () => {
   test("gets a form, and nothing else", async (t) => {
     const url = (await start(t)).http("/admin");

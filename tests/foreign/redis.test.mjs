@@ -202,6 +202,19 @@ for (const adapter of ["redis", "redisx"]) {
   });
 }
 
+test("an entry of a Redis stream is kept in the history before it is acknowledged", async (t) => {
+  const redis = await RedisServer.start(t);
+  const backend = redis.client(t);
+  const server = await startServer(t, redis, "redisx", "--broker", "memory", "--api_secret", "key");
+  const headers = { authorization: "Bearer key" };
+  for (let n = 1; n <= 50; n += 1) {
+    await publishers.redisx(backend, message(n));
+    await within(nothingLeft(backend), "the acknowledgement");
+    const { messages } = await (await fetch(server.http("/api/history/all?limit=1000"), { headers })).json();
+    assert.equal(messages.at(-1).data, n);
+  }
+});
+
 describe("adapter redisx with several servers", () => {
   test("each message is handled by one server of the group", async (t) => {
     const redis = await RedisServer.start(t);

@@ -1,5 +1,6 @@
 //! `plimsoll serve`: the cable server.
 
+mod api;
 mod broadcasting;
 mod broker;
 mod certificate;
@@ -40,6 +41,7 @@ use plimsoll_server::{
 use plimsoll_telemetry::Registry;
 
 use self::{
+    api::ApiOptions,
     broadcasting::{Circumstances, HttpBroadcastOptions},
     broker::BrokerOptions,
     hangup::Rereadable,
@@ -174,6 +176,8 @@ pub(crate) struct Options {
     secrets: Secrets,
     #[command(flatten)]
     http_broadcasts: HttpBroadcastOptions,
+    #[command(flatten)]
+    api: ApiOptions,
     #[command(flatten)]
     ingest: IngestOptions,
     #[command(flatten)]
@@ -319,6 +323,13 @@ impl Options {
             metrics_page: self.monitoring.metrics_page(&self.host, self.port),
             admin_page: self.admin_page(),
             broadcasts: self.broadcasts(addresses)?,
+            api: self.api.api(Circumstances {
+                host: &self.host,
+                main_port: self.port,
+                addresses,
+                key: self.secrets.api_secret(),
+                is_public: self.identification.is_public(),
+            })?,
             broker: self.keeping.broker(&memory),
             max_message_bytes: self.max_message_size as usize,
             max_pending_total: totals.pending,
@@ -406,6 +417,9 @@ impl Options {
             None => None,
         };
         Ok(Ports {
+            api: self
+                .api
+                .bind(config.api.as_ref(), &self.host, self.port, n_shards)?,
             clients,
             broadcasts,
             metrics: self.monitoring.bind(&self.host, self.port, n_shards)?,
@@ -470,6 +484,10 @@ fn log_start(config: &Config, open_files: &OpenFileLimit, ports: &Ports, node_id
     if let Some(broadcasts) = &config.broadcasts {
         let scheme = format!("http{secure}");
         broadcasting::log_start(broadcasts, &scheme, ports.broadcasts.as_ref());
+    }
+    if let Some(api) = &config.api {
+        let scheme = format!("http{secure}");
+        api::log_start(api, &scheme, ports.api.as_ref().unwrap_or(&ports.clients));
     }
     if let Some(page) = &config.metrics_page {
         let own = ports.metrics.iter().flat_map(Listeners::addresses);

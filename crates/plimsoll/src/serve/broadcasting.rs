@@ -6,7 +6,7 @@
 use std::net::SocketAddr;
 
 use clap::Args;
-use plimsoll_server::{BroadcastAccess, Broadcasts, Listeners};
+use plimsoll_server::{BackendAccess, Broadcasts, Listeners};
 
 use super::path::absolute_path;
 use crate::exit::Failure;
@@ -36,7 +36,7 @@ pub(super) struct HttpBroadcastOptions {
     http_broadcast_insecure: bool,
 }
 
-/// Further conditions of broadcasts over HTTP.
+/// Further conditions of an interface for backends: broadcasts over HTTP, or the REST API.
 pub(super) struct Circumstances<'a> {
     /// The server's host as it was given.
     pub(super) host: &'a str,
@@ -46,6 +46,22 @@ pub(super) struct Circumstances<'a> {
     pub(super) key: Option<String>,
     /// Whether every client may do everything (`--public`).
     pub(super) is_public: bool,
+}
+
+impl Circumstances<'_> {
+    /// Who may use an interface for backends; `refusal` if other machines could do so without a key, and nothing allows
+    /// that.
+    pub(super) fn access(self, is_insecure: bool, refusal: String) -> Result<BackendAccess, Failure> {
+        let is_for_this_machine = self.addresses.iter().all(|address| address.ip().is_loopback());
+        match self.key {
+            Some(key) => Ok(BackendAccess::Key(key)),
+            None if is_for_this_machine => Ok(BackendAccess::Local {
+                host: self.host.to_owned(),
+            }),
+            None if is_insecure || self.is_public => Ok(BackendAccess::Everybody),
+            None => Err(Failure::Usage(refusal)),
+        }
+    }
 }
 
 impl HttpBroadcastOptions {
@@ -67,21 +83,14 @@ impl HttpBroadcastOptions {
         })
     }
 
-    fn access(&self, given: Circumstances<'_>) -> Result<BroadcastAccess, Failure> {
-        let is_for_this_machine = given.addresses.iter().all(|address| address.ip().is_loopback());
-        match given.key {
-            Some(key) => Ok(BroadcastAccess::Key(key)),
-            None if is_for_this_machine => Ok(BroadcastAccess::Local {
-                host: given.host.to_owned(),
-            }),
-            None if self.http_broadcast_insecure || given.is_public => Ok(BroadcastAccess::Everybody),
-            None => Err(Failure::Usage(format!(
-                "broadcasts on {} need no key: every program that reaches the port could send messages to all \
-                 clients. Set --broadcast_key (or --secret), listen on this machine only (--host localhost), accept \
-                 none over HTTP (--broadcast_adapter redis), or accept the risk with --http_broadcast_insecure",
-                given.host
-            ))),
-        }
+    fn access(&self, given: Circumstances<'_>) -> Result<BackendAccess, Failure> {
+        let refusal = format!(
+            "broadcasts on {} need no key: every program that reaches the port could send messages to all \
+             clients. Set --broadcast_key (or --secret), listen on this machine only (--host localhost), accept \
+             none over HTTP (--broadcast_adapter redis), or accept the risk with --http_broadcast_insecure",
+            given.host
+        );
+        given.access(self.http_broadcast_insecure, refusal)
     }
 
     /// The port that is not the main one, if there is one. A key lets broadcasts share the main port.
@@ -102,7 +111,7 @@ impl HttpBroadcastOptions {
         main_port: u16,
         n_shards: usize,
     ) -> Result<Option<Listeners>, Failure> {
-        let has_key = matches!(broadcasts.access, BroadcastAccess::Key(_));
+        let has_key = matches!(broadcasts.access, BackendAccess::Key(_));
         let Some(port) = self.own_port(main_port, has_key) else {
             return Ok(None);
         };
@@ -122,9 +131,9 @@ impl HttpBroadcastOptions {
 /// Logs the address of broadcasts, when they have no key or a separate port.
 pub(super) fn log_start(broadcasts: &Broadcasts, scheme: &str, own: Option<&Listeners>) {
     let from = match &broadcasts.access {
-        BroadcastAccess::Key(_) => "from clients with the key",
-        BroadcastAccess::Local { .. } => "without a key, from programs on this machine",
-        BroadcastAccess::Everybody => "without a key, from every program that reaches the port",
+        BackendAccess::Key(_) => "from clients with the key",
+        BackendAccess::Local { .. } => "without a key, from programs on this machine",
+        BackendAccess::Everybody => "without a key, from every program that reaches the port",
     };
     for address in own.into_iter().flat_map(Listeners::addresses) {
         tracing::info!(
@@ -132,7 +141,7 @@ pub(super) fn log_start(broadcasts: &Broadcasts, scheme: &str, own: Option<&List
             broadcasts.path
         );
     }
-    if matches!(broadcasts.access, BroadcastAccess::Everybody) {
+    if matches!(broadcasts.access, BackendAccess::Everybody) {
         tracing::warn!(
             "Every program that reaches the port for broadcasts can send messages to all clients."
         );
@@ -190,9 +199,9 @@ mod tests {
             is_public,
         });
         let found = match access {
-            Ok(BroadcastAccess::Key(_)) => "key",
-            Ok(BroadcastAccess::Local { .. }) => "local",
-            Ok(BroadcastAccess::Everybody) => "everybody",
+            Ok(BackendAccess::Key(_)) => "key",
+            Ok(BackendAccess::Local { .. }) => "local",
+            Ok(BackendAccess::Everybody) => "everybody",
             Err(_) => "refused",
         };
         assert_eq!(found, expected, "{arguments:?} {address} {key:?} {is_public}");

@@ -22,6 +22,9 @@ pub(super) struct Secrets {
     /// With a key, the main port accepts broadcasts; without a key, a separate port does.
     #[arg(long, value_name = "KEY")]
     broadcast_key: Option<String>,
+    /// Key that backends must send to use the REST API (`Authorization: Bearer KEY`); `none` for no key despite --secret.
+    #[arg(long, value_name = "KEY")]
+    api_secret: Option<String>,
     /// Key that the server sends to an application over HTTP; `none` for no key despite --secret.
     #[arg(long, value_name = "KEY")]
     http_rpc_secret: Option<String>,
@@ -51,6 +54,11 @@ impl Secrets {
         } else {
             self.own_or_derived(&self.broadcast_key, "broadcast-cable")
         }
+    }
+
+    /// The key for the REST API.
+    pub(super) fn api_secret(&self) -> Option<String> {
+        self.own_or_derived(&self.api_secret, "api-cable")
     }
 
     /// The key that an application over HTTP gets.

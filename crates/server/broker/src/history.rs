@@ -1,13 +1,14 @@
 //! The logs of all streams, and their limits together.
 
 use std::{
+    cmp::Reverse,
     collections::{BTreeMap, HashMap},
     ops::Bound,
     sync::Arc,
 };
 
 use crate::{
-    Entry, Label, Refused, Retentions, Start, Truncation,
+    Entry, Label, Outline, Refused, Retentions, Start, Truncation,
     log::{Evicted, Log},
 };
 
@@ -83,6 +84,27 @@ impl<T> History<T> {
     /// Sums over all logs.
     pub fn totals(&self) -> Totals {
         self.totals
+    }
+
+    /// The figures of a stream's log; `None` if it has none.
+    pub fn outline(&self, stream: &str, now_ms: u64) -> Option<Outline> {
+        self.logs.get(stream).map(|log| log.outline(now_ms))
+    }
+
+    /// The `n` logs that occupy most memory among those of streams whose names begin with `prefix`, the largest first.
+    /// Logs of equal size are in the order of their names. Looks at every log.
+    pub fn largest(&self, n: usize, prefix: &str, now_ms: u64) -> Vec<Outline> {
+        let logs = self.logs.iter().filter(|(name, _)| name.starts_with(prefix));
+        let mut sizes: Vec<_> = logs.map(|(name, log)| (Reverse(log.n_bytes()), name)).collect();
+        if n < sizes.len() {
+            sizes.select_nth_unstable(n);
+            sizes.truncate(n);
+        }
+        sizes.sort_unstable();
+        sizes
+            .into_iter()
+            .filter_map(|(_, name)| self.outline(name, now_ms))
+            .collect()
     }
 
     /// The serial number of the last message of any log; 0 if there was none.

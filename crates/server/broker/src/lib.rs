@@ -12,6 +12,7 @@
 mod entry;
 mod history;
 mod log;
+mod outline;
 mod pattern;
 pub mod presence;
 mod retention;
@@ -20,6 +21,7 @@ mod start;
 pub use crate::{
     entry::{Entry, Label},
     history::{Cursor, History, Settings, Totals},
+    outline::Outline,
     pattern::{Pattern, PatternError},
     presence::Presence,
     retention::{Retention, Retentions},

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use crate::{Entry, Label, Refused, Retention, Start, Truncation};
+use crate::{Entry, Label, Outline, Refused, Retention, Start, Truncation};
 
 /// The latest messages of a stream. Offsets of the kept ones have no gap.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub(crate) struct Log<T> {
     created_at_ms: u64,
     /// The second of the newest message that is gone.
     gone_at_secs: Option<u64>,
+    /// The memory of the kept messages, in bytes.
+    n_bytes: usize,
 }
 
 /// What left a log.
@@ -43,7 +45,25 @@ impl<T> Log<T> {
             last_at_ms: now_ms,
             created_at_ms: now_ms,
             gone_at_secs: None,
+            n_bytes: 0,
         }
+    }
+
+    /// The log in figures.
+    pub(crate) fn outline(&self, now_ms: u64) -> Outline {
+        let n_expired = self.n_expired(now_ms);
+        Outline {
+            label: Arc::clone(&self.label),
+            top: self.top,
+            n_entries: self.entries.len() - n_expired,
+            n_bytes: self.n_bytes(),
+            last_at_ms: self.last_at_ms,
+        }
+    }
+
+    /// The memory of the log with its messages, in bytes.
+    pub(crate) fn n_bytes(&self) -> usize {
+        Self::own_bytes(&self.label.stream) + self.n_bytes
     }
 
     /// The memory of a log without entries, in bytes: itself, its name in two tables and its label.
@@ -80,6 +100,7 @@ impl<T> Log<T> {
             n_bytes: value_bytes + Entry::<T>::OVERHEAD,
         });
         self.entries.push_back(Arc::clone(&entry));
+        self.n_bytes += entry.n_bytes;
         entry
     }
 
@@ -114,6 +135,7 @@ impl<T> Log<T> {
         if self.entries.len() * 4 < self.entries.capacity() {
             self.entries.shrink_to_fit();
         }
+        self.n_bytes -= n_bytes;
         Evicted { n_entries, n_bytes }
     }
 

@@ -11,9 +11,10 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use plimsoll_broker::{Cursor, History, Refused, Settings, Start};
+use plimsoll_broker::{Cursor, History, Outline, Refused, Settings, Start};
 use plimsoll_cable::command::HistoryRequest;
 use plimsoll_telemetry::{Counter, Registry};
+use serde::Serialize;
 use tokio::sync::Notify;
 
 use crate::{
@@ -49,6 +50,44 @@ pub(crate) struct Excerpt {
     pub(crate) messages: Vec<Arc<Kept>>,
     /// Whether the shard has delivered no message behind these.
     pub(crate) is_last: bool,
+}
+
+/// The log of a stream, for backends and operators.
+#[derive(Debug, Serialize)]
+pub(crate) struct StreamState {
+    stream: Box<str>,
+    epoch: Box<str>,
+    /// The offset of the last message.
+    offset: u64,
+    /// Messages that are kept.
+    messages: usize,
+    /// The memory of the log.
+    bytes: usize,
+    /// The time of the last message, in Unix milliseconds.
+    last_at_ms: u64,
+}
+
+impl From<&Outline> for StreamState {
+    fn from(outline: &Outline) -> Self {
+        Self {
+            stream: outline.label.stream.clone(),
+            epoch: outline.label.epoch.clone(),
+            offset: outline.top,
+            messages: outline.n_entries,
+            bytes: outline.n_bytes,
+            last_at_ms: outline.last_at_ms,
+        }
+    }
+}
+
+/// Messages of a stream, for a backend.
+#[derive(Debug, Default)]
+pub(crate) struct Page {
+    /// The log of the stream; `None` if it has none.
+    pub(crate) outline: Option<Outline>,
+    pub(crate) messages: Vec<Arc<Kept>>,
+    /// Whether there are messages behind these.
+    pub(crate) has_more: bool,
 }
 
 impl Archive {
@@ -93,6 +132,48 @@ impl Archive {
             }
             post(outgoing);
         });
+    }
+
+    /// Messages of a stream from `start` on, or all that are kept: at most `n` of them, and about `max_bytes` bytes.
+    ///
+    /// # Errors
+    /// Messages that belong to the answer are not kept.
+    pub(crate) fn page(
+        &self,
+        stream: &str,
+        start: Option<Start<'_>>,
+        n: usize,
+        max_bytes: usize,
+    ) -> Result<Page, Refused> {
+        let history = self.lock();
+        let (now_ms, up_to) = (now_ms(), history.last_serial());
+        let outline = history.outline(stream, now_ms);
+        let Some(start) = start.or(outline.as_ref().map(|outline| Start::After {
+            epoch: &outline.label.epoch,
+            offset: outline.before_oldest(),
+        })) else {
+            return Ok(Page::default());
+        };
+        let mut cursor = history.begin(stream, start, up_to, now_ms)?;
+        let (mut room, mut messages) = (max_bytes, Vec::new());
+        let is_last = history.read(&mut cursor, up_to, &mut room, &mut messages)?;
+        let has_more = !is_last || messages.len() > n;
+        messages.truncate(n);
+        Ok(Page {
+            outline,
+            messages,
+            has_more,
+        })
+    }
+
+    /// The `n` largest logs of streams whose names begin with `prefix`, and the number of all logs.
+    pub(crate) fn largest(&self, n: usize, prefix: &str) -> (Vec<StreamState>, usize) {
+        let history = self.lock();
+        let largest = history.largest(n, prefix, now_ms());
+        (
+            largest.iter().map(StreamState::from).collect(),
+            history.totals().n_logs,
+        )
     }
 
     /// Evicts old messages of some streams. Call it with every tick.

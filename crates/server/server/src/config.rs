@@ -24,6 +24,8 @@ pub struct Config {
     pub admin_page: Option<AdminPage>,
     /// Broadcasts over HTTP. `None` disables them.
     pub broadcasts: Option<Broadcasts>,
+    /// The REST API. `None` disables it.
+    pub api: Option<Api>,
     /// What the server keeps for clients that are away. `None`: nothing.
     pub broker: Option<Broker>,
     /// The largest client message in bytes, after reassembly. A larger one ends the connection with code 1009.
@@ -140,14 +142,25 @@ pub struct Broadcasts {
     /// Whether the clients' listeners take broadcasts. If not, only the listeners for broadcasts do.
     pub on_main_port: bool,
     /// Who may broadcast.
-    pub access: BroadcastAccess,
+    pub access: BackendAccess,
     /// Whether pages of the allowed origins may broadcast.
     pub cors: bool,
 }
 
-/// Who may publish through `POST /_broadcast`.
+/// The REST API for backends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BroadcastAccess {
+pub struct Api {
+    /// The path of the API, without a slash at its end.
+    pub path: String,
+    /// Whether the clients' listeners serve the API. If not, only its own listeners do.
+    pub on_main_port: bool,
+    /// Who may use it.
+    pub access: BackendAccess,
+}
+
+/// Who may publish through `POST /_broadcast`, and use the REST API.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BackendAccess {
     /// Senders of `Authorization: Bearer <key>`.
     Key(String),
     /// Programs that use a name of this machine, or `host`, as the server's name. Web pages may broadcast only from the

@@ -29,6 +29,7 @@ use crate::{
 
 mod admin;
 mod answers;
+mod api;
 mod body;
 mod broadcast;
 mod demo_page;
@@ -148,6 +149,12 @@ async fn answer(shard: &Shard, request: Request<Incoming>, from: Source) -> Answ
         return admin::answer(shard, admin, request, from.peer.ip()).await;
     }
     if purpose == Purpose::Metrics {
+        return text(StatusCode::NOT_FOUND, "There is nothing at this path.");
+    }
+    if let Some(route) = api::of_request(shard, &request, purpose) {
+        return api::answer(shard, route, request).await;
+    }
+    if purpose == Purpose::Api {
         return text(StatusCode::NOT_FOUND, "There is nothing at this path.");
     }
     if let Some(broadcasts) = &config.broadcasts

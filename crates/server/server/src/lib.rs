@@ -27,6 +27,7 @@ mod endpoint;
 mod fanout;
 mod heartbeat;
 mod http;
+mod idempotency;
 mod identities;
 mod identity;
 mod intake;
@@ -60,7 +61,7 @@ mod tls;
 mod upgrade;
 
 pub use awaited::Resuming;
-pub use config::{AdminPage, BroadcastAccess, Broadcasts, Broker, Config, MetricsPage};
+pub use config::{AdminPage, Api, BackendAccess, Broadcasts, Broker, Config, MetricsPage};
 pub use listener::{BindError, Listeners};
 pub use origins::{AllowedOrigins, OriginError};
 pub use pace::PingPrecision;

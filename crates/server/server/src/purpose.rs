@@ -7,6 +7,8 @@ pub(crate) enum Purpose {
     Clients,
     /// Backends that broadcast without a key: HTTP only.
     Broadcasts,
+    /// Backends that use the REST API on a port of its own: HTTP only.
+    Api,
     /// Monitoring that must not be open to clients: HTTP only, and of that only metrics and health.
     Metrics,
 }

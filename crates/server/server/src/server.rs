@@ -36,6 +36,8 @@ pub struct Ports {
     pub clients: Listeners,
     /// For broadcasts without a key. `None`: there is no such port.
     pub broadcasts: Option<Listeners>,
+    /// For the REST API. `None`: there is no such port.
+    pub api: Option<Listeners>,
     /// For metrics that clients must not see. `None`: there is no such port.
     pub metrics: Option<Listeners>,
 }
@@ -152,6 +154,7 @@ fn share(config: &Config) -> Shared {
         open_connections,
         pending_subscriptions: PendingSubscriptions::new(registry),
         request_bodies: RequestBodies::new(config.max_body_total, registry),
+        publications: Arc::default(),
         archive,
         roll: config
             .broker
@@ -171,6 +174,7 @@ impl Ports {
         let ports = [
             (Purpose::Clients, Some(self.clients)),
             (Purpose::Broadcasts, self.broadcasts),
+            (Purpose::Api, self.api),
             (Purpose::Metrics, self.metrics),
         ];
         for (purpose, listeners) in ports {

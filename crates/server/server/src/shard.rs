@@ -22,6 +22,7 @@ use crate::{
     deadlines::Deadlines,
     encoding,
     heartbeat::{Heartbeat, TICK},
+    idempotency::Publications,
     identities::Identities,
     mailbox::Outgoing,
     metrics::Metrics,
@@ -73,6 +74,8 @@ pub(crate) struct Shared {
     pub(crate) open_connections: OpenConnections,
     pub(crate) pending_subscriptions: PendingSubscriptions,
     pub(crate) request_bodies: RequestBodies,
+    /// Publications of the REST API with a key, so that none is repeated.
+    pub(crate) publications: Arc<Publications>,
     /// The messages that are kept. `None`: none are.
     pub(crate) archive: Option<Arc<Archive>>,
     /// Sessions whose clients may come back. `None`: no session is resumed.

@@ -89,6 +89,7 @@ const REDIS: &[Condition] = &[
 const REDIS_CHANNEL: &[Condition] = &[Set("redis-url"), Has("broadcast-adapter", "redis")];
 const REDIS_STREAM: &[Condition] = &[Has("broadcast-adapter", "redisx")];
 const BROKER: &[Condition] = &[Has("broker", "memory"), Has("presets", "broker")];
+const API: &[Condition] = &[Set("api-secret"), Set("secret"), Set("api-port")];
 const STATSD: &[Condition] = &[Set("statsd-host")];
 /// The settings that replace a remote application.
 const NO_REMOTE: &[&str] = &["app", "norpc"];
@@ -196,6 +197,9 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("disconnect-grace", "broker.disconnect_grace").needs(BROKER),
     setting("presence-ttl", "broker.presence_ttl").needs(BROKER),
     setting("presence-updates", "broker.presence_updates").needs(BROKER),
+    setting("api-path", "api.path").needs(API),
+    setting("api-port", "api.port"),
+    setting("api-secret", "api.secret").secret(),
     setting("admin-secret", "admin.secret").secret(),
     setting("metrics-http", "metrics.http_path"),
     setting("metrics-host", "metrics.host").needs(&[Set("metrics-http")]),

@@ -21,7 +21,6 @@ const NO_PUBSUB: &str = "servers do not pass messages to each other; with --broa
     gets every message.";
 const NO_SENTINEL: &str = "there is only one Redis server, the one of --redis_url.";
 const NO_DURABLE_STREAMS: &str = "the Durable Streams endpoint is not supported.";
-const NO_API: &str = "there is no REST API; backends publish with POST to --http_broadcast_path.";
 const NO_PUSHER: &str = "the Pusher protocol is not supported; clients connect with Action Cable.";
 const NO_GRAPHQL: &str =
     "GraphQL's WebSocket protocols are not supported; use GraphQL subscriptions over Action Cable.";
@@ -78,9 +77,6 @@ pub(super) const UNSUPPORTED: &[Unsupported] = &[
     switch("ds-skip-auth", "ds.skip_auth", NO_DURABLE_STREAMS),
     option("ds-poll-interval", "ds.poll_interval", NO_DURABLE_STREAMS),
     option("ds-sse-ttl", "ds.sse_ttl", NO_DURABLE_STREAMS),
-    option("api-port", "api.port", NO_API),
-    option("api-path", "api.path", NO_API),
-    option("api-secret", "api.secret", NO_API),
     option("pusher-app-id", "pusher.app_id", NO_PUSHER),
     option("pusher-app-key", "pusher.app_key", NO_PUSHER),
     option("pusher-secret", "pusher.secret", NO_PUSHER),

@@ -278,3 +278,34 @@ fn a_replay_comes_in_portions_and_notices_what_is_lost_between_them() {
     history.append("s", 6, 10, 104 * SECOND);
     assert_eq!(read(&history, &mut cursor, 6), (Err(Refused::Gone), vec![]));
 }
+
+#[test]
+fn logs_in_figures() {
+    let mut history = filled(100, 60, 3);
+    history.append("small", 1, 10, 150 * SECOND);
+    history.append("other", 1, 1000, 160 * SECOND);
+    assert!(history.outline("t", 160 * SECOND).is_none());
+    // Message 1 of second 101 is too old, and no sweep has come by.
+    let now_ms = 161_500;
+    let outline = history.outline("s", now_ms).expect("it has a log");
+    assert_eq!(
+        (outline.top, outline.n_entries, outline.last_at_ms),
+        (3, 2, 103_000)
+    );
+    let all = after(&outline.label.epoch, outline.before_oldest());
+    let up_to = history.last_serial();
+    assert_eq!(replay(&history, "s", all, up_to, 161), Ok(vec![2, 3]));
+    let names = |n, prefix: &str| -> Vec<_> {
+        let largest = history.largest(n, prefix, now_ms);
+        largest.iter().map(|it| it.label.stream.to_string()).collect()
+    };
+    assert_eq!(names(9, ""), ["other", "s", "small"]);
+    assert_eq!(names(1, ""), ["other"]);
+    assert_eq!(names(9, "s"), ["s", "small"]);
+    assert!(names(0, "").is_empty());
+    let sum: usize = history.largest(9, "", now_ms).iter().map(|it| it.n_bytes).sum();
+    assert_eq!(sum, history.totals().n_bytes);
+    history.sweep(10, now_ms);
+    let sum: usize = history.largest(9, "", now_ms).iter().map(|it| it.n_bytes).sum();
+    assert_eq!(sum, history.totals().n_bytes);
+}

@@ -161,6 +161,28 @@ function showSlowSessions({ slow_sessions: sessions }) {
   byId("slow").replaceChildren(head("session", "waiting", "messages", "for", "on"), ...rows);
 }
 
+function showStreams(state) {
+  const { largest_streams: streams } = state;
+  byId("history").hidden = !streams;
+  if (!streams) return;
+  const [kept, logs, memory, away] = ["history_entries_num", "history_streams_num", "history_bytes", "sessions_awaited_num"].map(
+    (name) => total(state, name),
+  );
+  byId("kept").textContent =
+    `${count(kept)} messages of ${count(logs)} streams, ${bytes(memory)} · ${count(away)} sessions wait for their clients`;
+  const rows = streams.map(({ stream, bytes: size, messages, last_at_ms }) =>
+    element(
+      "tr",
+      {},
+      element("td", {}, element("code", {}, stream)),
+      number(bytes(size)),
+      number(count(messages)),
+      number(age(Math.max(0, state.time_ms - last_at_ms) / 1000)),
+    ),
+  );
+  byId("streams").replaceChildren(head("stream", "memory", "messages", "last one ago"), ...rows);
+}
+
 function showCalls(state) {
   byId("application").hidden = !("rpc_call_total" in state.metrics);
   const rows = CALLS.map(([title, figure, write]) => {
@@ -198,6 +220,7 @@ function show() {
   showDependencies(state);
   showHistograms(state);
   showSlowSessions(state);
+  showStreams(state);
   showCalls(state);
   showWrong(state);
 }

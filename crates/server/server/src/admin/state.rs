@@ -10,7 +10,7 @@ use plimsoll_telemetry::{BUCKET_BOUNDS, Metric, Registry, Series, Value};
 use serde::Serialize;
 
 use super::slow_sessions::SlowSession;
-use crate::{http::Readiness, pending_subscriptions::Summary};
+use crate::{archive::StreamState, http::Readiness, pending_subscriptions::Summary};
 
 /// The document.
 #[derive(Debug, Serialize)]
@@ -27,6 +27,8 @@ pub(crate) struct State {
     pending_subscriptions: Summary,
     /// `None` until the first count.
     slow_sessions: Option<Vec<SlowSession>>,
+    /// The streams whose kept messages take most memory. `None` without a broker.
+    largest_streams: Option<Vec<StreamState>>,
     /// Upper bounds of the histograms' buckets in seconds. The last bucket has no bound.
     bucket_bounds: &'static [f64],
     metrics: BTreeMap<&'static str, Vec<SeriesState>>,
@@ -40,6 +42,7 @@ pub(crate) struct Facts {
     pub(crate) max_connections: usize,
     pub(crate) pending_subscriptions: Summary,
     pub(crate) slow_sessions: Option<Vec<SlowSession>>,
+    pub(crate) largest_streams: Option<Vec<StreamState>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -70,6 +73,7 @@ impl State {
             readiness: Readiness::of(registry.dependencies()),
             pending_subscriptions: facts.pending_subscriptions,
             slow_sessions: facts.slow_sessions,
+            largest_streams: facts.largest_streams,
             bucket_bounds: &BUCKET_BOUNDS,
             metrics: metrics.into_iter().map(series_of).collect(),
         }
@@ -125,11 +129,12 @@ mod tests {
             max_connections: 1000,
             pending_subscriptions: Summary::default(),
             slow_sessions: None,
+            largest_streams: None,
         };
         let now = UNIX_EPOCH + Duration::from_secs(1_800_000_000);
         let mut state = State::new(&registry, facts, now);
         // The version changes with every release.
         state.version = "1.0.0";
-        expect![[r#"{"version":"1.0.0","time_ms":1800000000000,"uptime_ms":4500,"shards":2,"max_connections":1000,"ready":false,"dependencies":[{"name":"redis","up":false,"reason":"connection refused","for_s":0}],"pending_subscriptions":{"n":0,"reason":null},"slow_sessions":null,"bucket_bounds":[0.0001,0.00025,0.0005,0.001,0.0025,0.005,0.01,0.025,0.05,0.1,0.25,0.5,1.0,2.5,5.0,10.0],"metrics":{"broadcast_duration_seconds":[{"counts":[0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0],"sum_seconds":0.002}],"clients_num":[{"value":2.0}],"dependency_up":[{"labels":{"dependency":"redis"},"value":0.0}],"refused_connections_total":[{"labels":{"reason":"tls"},"value":3.0}]}}"#]].assert_eq(&serde_json::to_string(&state).expect("JSON"));
+        expect![[r#"{"version":"1.0.0","time_ms":1800000000000,"uptime_ms":4500,"shards":2,"max_connections":1000,"ready":false,"dependencies":[{"name":"redis","up":false,"reason":"connection refused","for_s":0}],"pending_subscriptions":{"n":0,"reason":null},"slow_sessions":null,"largest_streams":null,"bucket_bounds":[0.0001,0.00025,0.0005,0.001,0.0025,0.005,0.01,0.025,0.05,0.1,0.25,0.5,1.0,2.5,5.0,10.0],"metrics":{"broadcast_duration_seconds":[{"counts":[0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0],"sum_seconds":0.002}],"clients_num":[{"value":2.0}],"dependency_up":[{"labels":{"dependency":"redis"},"value":0.0}],"refused_connections_total":[{"labels":{"reason":"tls"},"value":3.0}]}}"#]].assert_eq(&serde_json::to_string(&state).expect("JSON"));
     }
 }

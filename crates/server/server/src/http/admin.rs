@@ -41,6 +41,9 @@ const COMPLAINT: &str = "<!-- complaint -->";
 
 const COOKIE: &str = "plimsoll_admin";
 
+/// The streams that the page lists.
+const MAX_STREAMS: usize = 10;
+
 /// The largest form: a secret, percent-encoded.
 const MAX_FORM_BYTES: usize = 4 * 1024;
 
@@ -54,7 +57,7 @@ pub(super) fn of_request<'a, B>(
     let is_here = match purpose {
         Purpose::Clients => admin.on_main_port,
         Purpose::Metrics => true,
-        Purpose::Broadcasts => false,
+        Purpose::Broadcasts | Purpose::Api => false,
     };
     let rest = request.uri().path().strip_prefix(PATH)?;
     (is_here && (rest.is_empty() || rest.starts_with('/'))).then_some(admin)
@@ -129,6 +132,11 @@ fn describe(shard: &Shard, admin: &Admin) -> Bytes {
         max_connections: shard.config.max_connections,
         pending_subscriptions: shard.shared.pending_subscriptions.summary(),
         slow_sessions: admin.slow_sessions.look(),
+        largest_streams: shard
+            .shared
+            .archive
+            .as_ref()
+            .map(|archive| archive.largest(MAX_STREAMS, "").0),
     };
     let state = State::new(&shard.config.registry, facts, SystemTime::now());
     serde_json::to_vec(&state)

@@ -19,8 +19,8 @@ use super::{
     body,
 };
 use crate::{
-    AcceptError, MAX_BROADCAST_BYTES,
-    config::{BroadcastAccess, Broadcasts},
+    AcceptError, AllowedOrigins, MAX_BROADCAST_BYTES,
+    config::{BackendAccess, Broadcasts},
     request_bodies::{NoRoom, RequestBody},
     shard::Shard,
 };
@@ -34,7 +34,7 @@ const MAX_DISCARDED_BYTES: usize = 32 << 20;
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why nothing was published.
-enum Refusal {
+pub(super) enum Refusal {
     Because(StatusCode, String),
     Stopping,
 }
@@ -45,6 +45,17 @@ impl Refusal {
             StatusCode::REQUEST_TIMEOUT,
             "the body did not arrive in time".to_owned(),
         )
+    }
+
+    /// The answer to the sender.
+    pub(super) fn answer(self, shard: &Shard) -> Answer {
+        match self {
+            Self::Stopping => stopping(shard),
+            Self::Because(status, reason) => {
+                let refusal = text(status, &format!("Nothing was published: {reason}."));
+                body::with_retry(refusal)
+            }
+        }
     }
 
     fn too_large() -> Self {
@@ -86,34 +97,34 @@ async fn answer_backend(shard: &Shard, request: Request<Incoming>, broadcasts: &
         let refusal = text(StatusCode::UNPROCESSABLE_ENTITY, "Broadcasts are sent with POST.");
         return with_header(refusal, header::ALLOW, "POST");
     }
-    if let Some(answer) = refused(shard, request.headers(), broadcasts) {
+    let allowed_pages = broadcasts.cors.then_some(&shard.config.allowed_origins);
+    if let Some(answer) = refused(request.headers(), &broadcasts.access, allowed_pages) {
         return answer;
     }
     match publish(shard, request.into_body()).await {
         Ok(()) => text(StatusCode::CREATED, "Published."),
-        Err(Refusal::Stopping) => stopping(shard),
-        Err(Refusal::Because(status, reason)) => {
-            let refusal = text(status, &format!("Nothing was published: {reason}."));
-            body::with_retry(refusal)
-        }
+        Err(refusal) => refusal.answer(shard),
     }
 }
 
-/// The answer to a sender that may not broadcast. If there is no key, [`sender`] decides.
-fn refused(shard: &Shard, headers: &HeaderMap, broadcasts: &Broadcasts) -> Option<Answer> {
-    let own_host = match &broadcasts.access {
-        BroadcastAccess::Key(key) if is_authorized(headers, key) => return None,
-        BroadcastAccess::Key(_) => {
+/// The answer to a sender that may not use an interface for backends. If there is no key, [`sender`] decides.
+pub(super) fn refused(
+    headers: &HeaderMap,
+    access: &BackendAccess,
+    allowed_pages: Option<&AllowedOrigins>,
+) -> Option<Answer> {
+    let own_host = match access {
+        BackendAccess::Key(key) if is_authorized(headers, key) => return None,
+        BackendAccess::Key(_) => {
             let refusal = text(
                 StatusCode::UNAUTHORIZED,
-                "Send the broadcast key: Authorization: Bearer <key>.",
+                "Send the key for backends: Authorization: Bearer <key>.",
             );
             return Some(with_header(refusal, header::WWW_AUTHENTICATE, "Bearer"));
         }
-        BroadcastAccess::Local { host } => Some(host.as_str()),
-        BroadcastAccess::Everybody => None,
+        BackendAccess::Local { host } => Some(host.as_str()),
+        BackendAccess::Everybody => None,
     };
-    let allowed_pages = broadcasts.cors.then_some(&shard.config.allowed_origins);
     let checked = sender::check(headers, own_host, allowed_pages);
     checked.err().map(|reason| text(StatusCode::FORBIDDEN, reason))
 }
@@ -125,7 +136,13 @@ fn is_authorized(headers: &HeaderMap, key: &str) -> bool {
     token.is_some_and(|token| token.ct_eq(key.as_bytes()).into())
 }
 
-async fn publish(shard: &Shard, mut body: Incoming) -> Result<(), Refusal> {
+async fn publish(shard: &Shard, body: Incoming) -> Result<(), Refusal> {
+    let body = read(shard, body).await?;
+    Ok(shard.publisher.accept(body.bytes()).await?)
+}
+
+/// Reads the body of a request for work. A server that stops does not wait for it.
+pub(super) async fn read(shard: &Shard, mut body: Incoming) -> Result<RequestBody, Refusal> {
     let collected = tokio::select! {
         biased;
         collected = tokio::time::timeout(BODY_TIMEOUT, collect(shard, &mut body)) => {
@@ -137,7 +154,7 @@ async fn publish(shard: &Shard, mut body: Incoming) -> Result<(), Refusal> {
     if collected.is_err() {
         tokio::task::spawn_local(tokio::time::timeout(BODY_TIMEOUT, discard(body)));
     }
-    Ok(shard.publisher.accept(collected?.bytes()).await?)
+    collected
 }
 
 /// Reads the body. A body that is too large is refused as soon as possible: from its head if that gives the length.

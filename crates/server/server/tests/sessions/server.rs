@@ -7,7 +7,7 @@ use std::{
 };
 
 use plimsoll_server::{
-    AllowedOrigins, BroadcastAccess, Broadcasts, Config, Listeners, PingPrecision, Ports, ProxiedHeaders,
+    AllowedOrigins, BackendAccess, Broadcasts, Config, Listeners, PingPrecision, Ports, ProxiedHeaders,
     Publisher,
 };
 use plimsoll_telemetry::Registry;
@@ -35,9 +35,10 @@ pub(crate) fn config() -> Config {
         broadcasts: Some(Broadcasts {
             path: "/_broadcast".to_owned(),
             on_main_port: true,
-            access: BroadcastAccess::Key("key".to_owned()),
+            access: BackendAccess::Key("key".to_owned()),
             cors: false,
         }),
+        api: None,
         broker: None,
         max_message_bytes: 65_536,
         max_pending_bytes: 1 << 20,
@@ -86,6 +87,7 @@ impl Server {
             let ports = Ports {
                 clients: listeners,
                 broadcasts: None,
+                api: None,
                 metrics: None,
             };
             let shutdown = async { stopped.await.unwrap() };
