@@ -1,5 +1,5 @@
-//! What has been published, for all threads: the last number of each stream, and the numbers of which nobody knows whether
-//! they were published.
+//! What has been published, for all threads: the last number of each stream, and the numbers that may never
+//! have been published.
 
 use std::sync::{
     Mutex, PoisonError,

@@ -256,7 +256,7 @@ impl Run<'_> {
             self.lanes.spawn_local(lane);
         }
         self.publisher = Some(publisher);
-        // Nobody else sets it.
+        // It is set only here.
         let _ = self.setup.begin.set(now);
         self.enter(Stage::Publishing);
         Ok(())

@@ -4,10 +4,9 @@
 //! a body that cannot be published is refused, and a key makes repetitions of a request harmless.
 
 use hyper::{Method, Request, StatusCode, body::Incoming, header};
-use serde::Serialize;
 
 use super::{
-    answers::{Answer, answer_of, text, with_header},
+    answers::{Answer, text, with_header},
     broadcast,
 };
 use crate::{
@@ -17,6 +16,7 @@ use crate::{
     shard::Shard,
 };
 
+mod answers;
 mod disconnect;
 mod history;
 mod query;
@@ -148,26 +148,6 @@ async fn publish(shard: &Shard, request: Request<Incoming>) -> Answer {
         }
         Err(error) => broadcast::Refusal::from(error).answer(shard),
     }
-}
-
-/// A document as JSON.
-fn json(document: &impl Serialize) -> Answer {
-    match serde_json::to_string(document) {
-        Ok(text) => answer_of(StatusCode::OK, "application/json", text),
-        Err(error) => text(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            &format!("The answer cannot be written as JSON: {error}."),
-        ),
-    }
-}
-
-fn no_broker() -> Answer {
-    let reason = "The server keeps no messages; start it with --broker memory.";
-    text(StatusCode::NOT_IMPLEMENTED, reason)
-}
-
-fn bad_query(problem: &str) -> Answer {
-    text(StatusCode::BAD_REQUEST, problem)
 }
 
 #[cfg(test)]

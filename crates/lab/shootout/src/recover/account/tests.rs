@@ -1,3 +1,5 @@
+//! Tests of the account: each fault of a server is counted exactly.
+
 use super::*;
 
 /// A client that has received messages 1 to 3 live, as offsets 11 to 13 of epoch `e`, and was then cut.

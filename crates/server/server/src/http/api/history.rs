@@ -5,7 +5,10 @@ use plimsoll_broker::Start;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{bad_query, json, no_broker, query};
+use super::{
+    answers::{bad_query, json, no_broker},
+    query,
+};
 use crate::{
     archive::Page,
     http::answers::{Answer, text},

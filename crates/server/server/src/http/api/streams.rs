@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use super::{bad_query, json, no_broker, query};
+use super::{
+    answers::{bad_query, json, no_broker},
+    query,
+};
 use crate::{archive::StreamState, http::answers::Answer, shard::Shard};
 
 const DEFAULT_LIMIT: usize = 100;
