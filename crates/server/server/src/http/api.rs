@@ -143,7 +143,9 @@ async fn publish(shard: &Shard, request: Request<Incoming>) -> Answer {
     };
     match shard.publisher.accept(body.bytes()).await {
         Ok(()) => {
-            pass.into_iter().for_each(|pass| pass.done());
+            if let Some(pass) = pass {
+                pass.done();
+            }
             text(StatusCode::CREATED, "Published.")
         }
         Err(error) => broadcast::Refusal::from(error).answer(shard),
