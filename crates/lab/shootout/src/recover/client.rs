@@ -145,10 +145,7 @@ impl Client {
         let timetable = setup.options.timetable;
         let mut link = Some(link);
         let mut round = 0;
-        loop {
-            let Some(open) = &mut link else {
-                break;
-            };
+        while let Some(open) = &mut link {
             let is_cut_again = self.stage == Stage::Publishing && round < timetable.cuts().n_cuts;
             let begin = setup.begin.get().filter(|_| is_cut_again);
             let due = begin.map(|begin| *begin + timetable.cut(self.idx, round));
