@@ -10,6 +10,7 @@ import { buildK6, k6In } from "./support/k6.mjs";
 import { Server, plimsollIn } from "./support/plimsoll.mjs";
 import { startScriptServer } from "./support/script-server.mjs";
 import { folderOf } from "./support/scripts.mjs";
+import { subtleKeys } from "./support/subtle.mjs";
 
 const SCRIPTS = fileURLToPath(new URL("k6-scripts/", import.meta.url));
 
@@ -156,6 +157,12 @@ describe("plimsoll run and k6 agree about", () => {
       assertAlike(both);
     });
   }
+
+  test("keys, signatures, encryption and failures of crypto.subtle", async (t) => {
+    const both = await runBoth(t, "values-subtle.js", { KEYS: await subtleKeys() });
+    assert.equal(both[0].code, 0, both[0].stderr);
+    assertAlike(both);
+  });
 
   for (const [what, env] of Object.entries({
     "numbers": { VUS: "2", ITERATIONS: "6", BATCH: "3", TARGET: "1" },

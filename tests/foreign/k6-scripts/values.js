@@ -21,3 +21,16 @@ function shown(value) {
   if (value && typeof value.size === "function") return `${value.size()} nodes: ${value.text()}`;
   return value;
 }
+
+/** The same of async functions, one after the other; an exception is its name. */
+export async function settledValuesOf(functions) {
+  const values = {};
+  for (const [name, value] of Object.entries(functions)) {
+    try {
+      values[name] = shown(await value());
+    } catch (error) {
+      values[name] = `an exception: ${error.name}`;
+    }
+  }
+  return values;
+}

@@ -67,11 +67,13 @@ const WORDS: &[&str] = &[
     "eval",
     "global",
     "globalThis",
-    // What gives bytes: `open(path, "b")`, the answers of `k6/http`, other modules by names that are not literals.
+    // What gives bytes: `open(path, "b")`, the answers of `k6/http` and of `crypto.subtle`, other modules by names that
+    // are not literals.
     "TextEncoder",
     "open",
     "require",
     "responseType",
+    "subtle",
 ];
 
 impl Language {
@@ -148,6 +150,7 @@ mod tests {
             "socket.sendBinary(x)",
             "open('x', mode)",
             "new TextEncoder()",
+            "crypto.subtle.exportKey('raw', key)",
             "\\u0041rrayBuffer",
             "'\\x41rrayBuffer'",
         ] {

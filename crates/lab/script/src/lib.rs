@@ -6,6 +6,7 @@ mod arguments;
 mod bytes;
 mod calling;
 mod coroutine;
+mod digests;
 mod error;
 mod events;
 #[expect(
@@ -44,6 +45,7 @@ mod source_module;
 mod tags;
 mod task;
 mod vm;
+mod webcrypto;
 mod websocket;
 
 pub use self::{

@@ -13,11 +13,12 @@ mod module;
 mod secrets;
 pub(crate) mod timers;
 mod types;
+mod webcrypto;
 mod websockets;
 mod ws;
 
 pub(crate) use self::k6::is_truthy;
-use self::module::Module;
+use self::module::{Module, absent, differs, same};
 pub use self::{
     html::PageSelector,
     module::{Api, K6},
@@ -37,6 +38,7 @@ const MODULES: &[Module] = &[
     metrics::MODULE,
     secrets::MODULE,
     timers::MODULE,
+    webcrypto::MODULE,
     websockets::MODULE,
     websockets::EXPERIMENTAL,
     ws::MODULE,
@@ -82,9 +84,57 @@ pub const ABSENT: &[(&str, &str)] = &[
         "k6/experimental/tracing",
         "k6 has removed it; send the headers of the trace with the request",
     ),
-    (
-        "k6/experimental/webcrypto",
-        "k6 has removed it; `crypto` is a global",
+];
+
+/// The global `crypto` compared with k6's; it needs no import.
+pub const CRYPTO: &[Api] = &[
+    same("getRandomValues"),
+    same("randomUUID"),
+    differs(
+        "CryptoKey",
+        "a class, so `key instanceof crypto.CryptoKey` works; its getters are not own properties",
+    ),
+    differs("subtle.decrypt", "as subtle.encrypt"),
+    differs(
+        "subtle.deriveBits",
+        "ECDH gives the whole secret for a length of null; PBKDF2 takes 10,000,000 iterations at most",
+    ),
+    differs("subtle.deriveKey", "also with ECDH, and for keys of HMAC"),
+    differs(
+        "subtle.digest",
+        "a view stands for its own bytes, not for those of its whole buffer",
+    ),
+    differs(
+        "subtle.encrypt",
+        "AES-CBC takes empty data; AES-CTR leaves the bits before the counter unchanged when it wraps",
+    ),
+    differs(
+        "subtle.exportKey",
+        "JSON Web Keys of all kinds have `ext` and `key_ops`, those of RSA also `alg`; coordinates keep leading zeros",
+    ),
+    differs(
+        "subtle.generateKey",
+        "RSA keys have 1024 to 4096 bits, and any odd public exponent; usages are checked",
+    ),
+    differs(
+        "subtle.importKey",
+        "names of digests in any case; usages are checked for all algorithms; a curve that is not that of the key is an error",
+    ),
+    differs(
+        "subtle.sign",
+        "ECDSA with the nonces of RFC 6979; RSA-PSS also with a salt of 0 bytes",
+    ),
+    differs(
+        "subtle.verify",
+        "also with public RSA keys that were JSON Web Keys; RSA-PSS also with a salt of 0 bytes",
+    ),
+    absent(
+        "subtle.wrapKey",
+        "rejects, as in k6; use exportKey() and encrypt()",
+    ),
+    absent(
+        "subtle.unwrapKey",
+        "rejects, as in k6; use decrypt() and importKey()",
     ),
 ];
 

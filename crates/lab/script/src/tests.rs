@@ -23,6 +23,7 @@ mod http;
 mod lifecycle;
 mod modules;
 mod sources;
+mod subtle;
 
 /// A program of one ES module.
 pub(crate) fn program(text: &str) -> Program {

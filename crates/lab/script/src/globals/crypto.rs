@@ -1,9 +1,18 @@
-//! The global `crypto`: random values (W3C Web Cryptography §10), without `subtle`.
+//! The global `crypto`: random values (W3C Web Cryptography §10), and `subtle`.
 
 use rquickjs::{
-    Ctx, Exception, Function, Object, Result, TypedArray, Value,
+    Class, Ctx, Exception, Function, Object, Result, TypedArray, Value,
     function::{Constructor, This},
 };
+
+use self::key_object::KeyObject;
+
+mod answer;
+mod call;
+mod failure;
+mod key_object;
+mod parameters;
+mod subtle;
 
 /// The most that one call fills (W3C Web Cryptography §10.1.1).
 const MAX_BYTES: usize = 65_536;
@@ -13,6 +22,8 @@ pub(super) fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let crypto = Object::new(ctx.clone())?;
     crypto.set("getRandomValues", Function::new(ctx.clone(), get_random_values)?)?;
     crypto.set("randomUUID", Function::new(ctx.clone(), random_uuid)?)?;
+    crypto.set("subtle", subtle::build(ctx)?)?;
+    crypto.set("CryptoKey", Class::<KeyObject>::create_constructor(ctx)?)?;
     Ok(crypto)
 }
 

@@ -7,14 +7,15 @@ use rquickjs::{
     class::Trace, function::Opt,
 };
 
-use self::algorithm::{ALGORITHMS, Algorithm, Running};
 use super::{
     encoding,
     module::{Module, same},
 };
-use crate::{arguments::Text, bytes};
-
-mod algorithm;
+use crate::{
+    arguments::Text,
+    bytes,
+    digests::{ALGORITHMS, Algorithm, Running},
+};
 
 pub(super) const MODULE: Module = Module {
     id: "k6/crypto",

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use expect_test::expect_file;
 
 use super::*;
-use crate::modules::{Api, K6, catalog};
+use crate::modules::{Api, CRYPTO, K6, catalog};
 
 const HEAD: &str = "\
 # What scripts can use of k6, and more
@@ -16,25 +16,28 @@ and with `require`. An absent *module* is refused by name when a script imports 
 
 Globals: `__ENV`, `__VU`, `__ITER`, `open`, `require`, `global`, `console`, `setTimeout`, `clearTimeout`, `setInterval`,
 `clearInterval` as in k6; `TextEncoder`, `TextDecoder` (UTF-8), `URL`, `URLSearchParams`, `performance`, `queueMicrotask`,
-`crypto.getRandomValues` and `crypto.randomUUID` beside them. `crypto.subtle` is absent. Functions do not keep their
-source: `String(f)` says `[native code]` where k6 shows the text.
+[`crypto`](#crypto) beside them. Functions do not keep their source: `String(f)` says `[native code]` where k6 shows the
+text.
+";
+
+const CRYPTO_HEAD: &str = "
+## `crypto`
+
+A global. AES-CBC, AES-CTR, AES-GCM, HMAC, ECDSA and ECDH (P-256, P-384, P-521), RSA-OAEP, RSA-PSS, RSASSA-PKCS1-v1_5 and
+PBKDF2, with SHA-1, SHA-256, SHA-384 and SHA-512; keys as `raw`, `pkcs8`, `spki` and `jwk`. Errors are Errors with the names
+of W3C's specification; k6 rejects with plain objects. Names of algorithms and digests are taken in any case. New RSA keys and
+PBKDF2 do not hold up other virtual users.
 ";
 
 #[test]
 fn the_page_is_what_the_modules_say() {
     let mut page = HEAD.to_owned();
+    page.push_str(CRYPTO_HEAD);
+    page.push_str(&table(CRYPTO));
     for (id, module) in catalog() {
         match module {
             Ok(api) => {
-                let _ = write!(page, "\n## `{id}`\n\n| name | compared with k6 |\n|---|---|\n");
-                for entry in api {
-                    let _ = writeln!(
-                        page,
-                        "| `{}` | {} |",
-                        entry.name.replace('|', "\\|"),
-                        compared(*entry)
-                    );
-                }
+                let _ = write!(page, "\n## `{id}`\n{}", table(api));
             }
             Err(reason) => {
                 let _ = write!(page, "\n## `{id}`\n\nabsent: {reason}\n");
@@ -44,6 +47,17 @@ fn the_page_is_what_the_modules_say() {
     expect_file!["../../../../../docs/reference/k6-compat.md"].assert_eq(&page);
 }
 
+fn table(api: &[Api]) -> String {
+    let rows = api.iter().map(|entry| {
+        let name = entry.name.replace('|', "\\|");
+        format!("| `{name}` | {} |\n", compared(*entry))
+    });
+    format!(
+        "\n| name | compared with k6 |\n|---|---|\n{}",
+        rows.collect::<String>()
+    )
+}
+
 fn compared(entry: Api) -> String {
     match entry.k6 {
         K6::Same => "same".to_owned(),
@@ -51,6 +65,21 @@ fn compared(entry: Api) -> String {
         K6::Absent(why) => format!("absent: {why}"),
         K6::Beyond(what) => format!("not in k6: {what}"),
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn crypto_has_what_it_says() {
+    let names: Vec<_> = CRYPTO
+        .iter()
+        .map(|entry| entry.name.replace("subtle.", ""))
+        .collect();
+    let text = format!(
+        "const there = [crypto, crypto.subtle].flatMap((of) => Object.keys(of)).filter((name) => name !== 'subtle');
+         const names = {names:?};
+         if (there.sort().join() !== names.sort().join()) throw new Error(`${{there}} and ${{names}}`);
+         export default () => {{}}"
+    );
+    check(&text, &[]).await;
 }
 
 #[tokio::test(start_paused = true)]

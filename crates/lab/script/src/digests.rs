@@ -1,18 +1,18 @@
-//! The digests of k6 by name, each alone and under an HMAC (RFC 2104).
+//! The digests of k6 by name, each alone and under an HMAC (RFC 2104): for `k6/crypto` and for `crypto.subtle`.
 
 use digest::DynDigest;
 use hmac::Hmac;
 
 /// A digest.
-pub(super) struct Algorithm {
+pub(crate) struct Algorithm {
     /// The name in scripts.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     hash: fn() -> Box<dyn DynDigest>,
     hmac: fn(&[u8]) -> Box<dyn Mac>,
 }
 
 /// All algorithms.
-pub(super) const ALGORITHMS: &[Algorithm] = &[
+pub(crate) const ALGORITHMS: &[Algorithm] = &[
     Algorithm::new::<md4::Md4>("md4", |key| mac::<Hmac<md4::Md4>>(key)),
     Algorithm::new::<md5::Md5>("md5", |key| mac::<Hmac<md5::Md5>>(key)),
     Algorithm::new::<sha1::Sha1>("sha1", |key| mac::<Hmac<sha1::Sha1>>(key)),
@@ -25,13 +25,13 @@ pub(super) const ALGORITHMS: &[Algorithm] = &[
 ];
 
 /// A digest or an HMAC in progress.
-pub(super) enum Running {
+pub(crate) enum Running {
     Hash(Box<dyn DynDigest>),
     Hmac(Box<dyn Mac>),
 }
 
 /// An HMAC of any digest.
-pub(super) trait Mac {
+pub(crate) trait Mac {
     fn update(&mut self, bytes: &[u8]);
     fn finish(self: Box<Self>) -> Vec<u8>;
     fn copy(&self) -> Box<dyn Mac>;
@@ -69,25 +69,25 @@ impl Algorithm {
     }
 
     /// Begins a digest.
-    pub(super) fn hash(&self) -> Running {
+    pub(crate) fn hash(&self) -> Running {
         Running::Hash((self.hash)())
     }
 
     /// Begins an HMAC.
-    pub(super) fn hmac(&self, key: &[u8]) -> Running {
+    pub(crate) fn hmac(&self, key: &[u8]) -> Running {
         Running::Hmac((self.hmac)(key))
     }
 }
 
 impl Running {
-    pub(super) fn update(&mut self, bytes: &[u8]) {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
         match self {
             Self::Hash(hash) => hash.update(bytes),
             Self::Hmac(hmac) => hmac.update(bytes),
         }
     }
 
-    pub(super) fn finish(self) -> Vec<u8> {
+    pub(crate) fn finish(self) -> Vec<u8> {
         match self {
             Self::Hash(hash) => hash.finalize().into_vec(),
             Self::Hmac(hmac) => hmac.finish(),
