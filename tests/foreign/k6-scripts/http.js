@@ -7,6 +7,10 @@ export { handleSummary } from "./data.js";
 
 const BASE = __ENV.BASE;
 
+const KEYS =
+  "remote_ip,remote_port,url,status,status_text,proto,headers,cookies,body,timings,tls_version,tls_cipher_suite,ocsp,error," +
+  "error_code,request,clickLink,html,json,submitForm";
+
 export const options = {
   vus: 2,
   iterations: 6,
@@ -27,6 +31,8 @@ export default function () {
       "body is text": (r) => r.body === "GET /hello?a=1 ",
       "headers are canonical": (r) => r.headers["Content-Type"] === "text/plain" && r.headers["X-Two-Words"] === "yes",
       "request is known": (r) => r.request.method === "GET" && r.request.headers["X-Mine"][0] === "1",
+      "it can be listed": (r) => Object.keys(r).join() === KEYS && Object.keys({ ...r }).join() === KEYS,
+      "it can be copied": ({ ...copy }) => copy.status === 200 && copy.html().text() === copy.body && JSON.stringify(copy) === JSON.stringify(got),
       "timings add up": ({ timings: t }) => Math.abs(t.duration - t.sending - t.waiting - t.receiving) < 0.01,
     });
     check(http.post(`${BASE}/form`, { a: "1 2", b: ["x", "y"] }), {

@@ -53,6 +53,37 @@ async fn fails(text: &str, expected: &str) {
 }
 
 #[tokio::test]
+async fn a_response_can_be_listed_and_copied() {
+    passes(
+        "import http from 'k6/http';
+         import { check } from 'k6';
+         const expected = 'remote_ip,remote_port,url,status,status_text,proto,headers,cookies,body,timings,tls_version,'
+           + 'tls_cipher_suite,ocsp,error,error_code,request,clickLink,html,json,submitForm';
+         const walked = (of) => { const names = []; for (const name in of) names.push(name); return names };
+         export default () => {
+           const list = http.get('BASE/list');
+           const page = http.get('BASE/page');
+           const copy = { ...list };
+           const { json, status } = list;
+           const other = Object.assign({}, page);
+           check(list, {
+             keys: (r) => Object.keys(r).join() === expected && Object.hasOwn(r, 'status'),
+             walked: (r) => walked(r).slice(0, 20).join() === expected,
+             copied: () => Object.keys(copy).join() === expected && copy.status === 200 && copy.body === list.body,
+             'one object': (r) => copy.timings === r.timings && r.timings === r.timings,
+             methods: () => JSON.stringify(copy.json()) === JSON.stringify(json()) && status === 200,
+             pages: () => other.html('a').size() === page.html('a').size(),
+             text: () => JSON.stringify(copy) === JSON.stringify(list),
+             assigned: (r) => { r.status = 5; r.json = 7; return r.status === 5 && r.json === 7 && copy.status === 200 },
+             others: () => page.status === 200,
+             failed: () => Object.keys(http.get('http://127.0.0.1:1/')).join() === expected,
+           });
+         }",
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn a_path_into_a_body_that_is_not_json_leads_nowhere() {
     passes(
         "import http from 'k6/http';

@@ -8,6 +8,7 @@ use rquickjs::{JsLifetime, Value, class::Trace};
 use super::call::{BodyType, Call, Unusable};
 
 mod methods;
+pub(super) mod own;
 
 /// The response to a request, or the reason why there is no response.
 #[derive(Trace, JsLifetime)]

@@ -15,7 +15,7 @@ use super::{
 use crate::{bytes, modules::html};
 
 /// The names of all fields, in k6's order.
-const FIELDS: [&str; 16] = [
+pub(super) const FIELDS: [&str; 16] = [
     "remote_ip",
     "remote_port",
     "url",
