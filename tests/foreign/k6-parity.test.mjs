@@ -149,6 +149,7 @@ describe("plimsoll run and k6 agree about", () => {
     ["pages and selectors", "values-html.js"],
     ["digests and base64", "values-bytes.js"],
     ["files and modules beside a module in another folder", "values-modules.js"],
+    ["files in parts, records of files and streams", "values-files.js"],
     ["arguments of all kinds, shared arrays and the order of timers", "values-arguments.js"],
   ]) {
     test(what, async (t) => {

@@ -35,9 +35,10 @@ type WithoutBytes = (
 type Whole = (WithoutBytes, intrinsic::TypedArrays);
 
 /// Modules of the host that give bytes without being asked for `binary` ones.
-const BYTES_FROM: [&str; 4] = [
+const BYTES_FROM: [&str; 5] = [
     "k6/crypto",
     "k6/encoding",
+    "k6/experimental/fs",
     "k6/experimental/websockets",
     "k6/websockets",
 ];

@@ -34,6 +34,7 @@ mod network;
 mod or_null;
 mod processor;
 mod program;
+mod promises;
 mod recorders;
 mod rejections;
 mod review;

@@ -2,15 +2,18 @@
 
 mod cable;
 mod crypto;
+mod csv;
 mod data;
 mod encoding;
 mod execution;
+mod fs;
 mod html;
 pub(crate) mod http;
 mod k6;
 mod metrics;
 mod module;
 mod secrets;
+mod streams;
 pub(crate) mod timers;
 mod types;
 mod webcrypto;
@@ -34,6 +37,9 @@ const MODULES: &[Module] = &[
     encoding::MODULE,
     http::MODULE,
     execution::MODULE,
+    csv::MODULE,
+    fs::MODULE,
+    streams::MODULE,
     html::MODULE,
     metrics::MODULE,
     secrets::MODULE,
@@ -63,11 +69,6 @@ pub const ABSENT: &[(&str, &str)] = &[
         "k6 has removed it, and browser tests are not supported",
     ),
     (
-        "k6/experimental/csv",
-        "read the file with open() and split it in a SharedArray of k6/data",
-    ),
-    ("k6/experimental/fs", "read files with open()"),
-    (
         "k6/experimental/grpc",
         "k6 has removed it, and there is no gRPC client here",
     ),
@@ -75,7 +76,6 @@ pub const ABSENT: &[(&str, &str)] = &[
         "k6/experimental/redis",
         "there is no Redis client here; read the data with setup() over HTTP, or from a file with open()",
     ),
-    ("k6/experimental/streams", "read files with open()"),
     (
         "k6/experimental/timers",
         "import the same names from \"k6/timers\"",

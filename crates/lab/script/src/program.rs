@@ -146,10 +146,7 @@ impl Program {
     /// # Errors
     /// For people: the file cannot be read.
     pub(crate) fn file(&self, module: Option<&str>, path: &str) -> Result<Arc<[u8]>, String> {
-        let module = module
-            .and_then(Specifier::parse)
-            .or_else(|| Specifier::parse(&self.entry));
-        let module = module.ok_or("only modules can open files")?;
+        let module = self.opening(module)?;
         let mut files = self.files.lock().map_err(|_| "another virtual user panicked")?;
         let key = (module.clone(), path.to_owned());
         if let Some(content) = files.get(&key) {
@@ -160,6 +157,22 @@ impl Program {
             .into();
         files.insert(key, Arc::clone(&content));
         Ok(content)
+    }
+
+    /// The path of the file that [`Self::file`] reads.
+    ///
+    /// # Errors
+    /// For people: the module has no folder.
+    pub(crate) fn path(&self, module: Option<&str>, path: &str) -> Result<PathBuf, String> {
+        source::opened_path(&self.opening(module)?, path).map_err(|error| error.to_string())
+    }
+
+    /// The module that opens a file; the entry, if none is given.
+    fn opening(&self, module: Option<&str>) -> Result<Specifier, String> {
+        let module = module
+            .and_then(Specifier::parse)
+            .or_else(|| Specifier::parse(&self.entry));
+        module.ok_or_else(|| "only modules can open files".to_owned())
     }
 
     /// All metrics; for use after the first reading of the script, when their ids are known.

@@ -18,7 +18,7 @@ pub mod usage;
 pub use self::{
     ecmascript::usage as usage_of,
     error::{Problem, SourceError},
-    file::{FileError, OpenError, open},
+    file::{FileError, OpenError, open, opened_path},
     graph::{Entry, LoadOptions, load, load_files},
     location::{Excerpt, Location},
     remote::{FetchError, RemoteError, cache_folder},

@@ -18,6 +18,7 @@ use crate::{Options, Program, Script, ScriptError, SourceModule, Users};
 
 mod adversaries;
 mod compatibility;
+mod files;
 mod html;
 mod http;
 mod lifecycle;

@@ -44,7 +44,7 @@ fn shared_array<'js>(ctx: Ctx<'js>, Text(name): Text, make: Function<'js>) -> Re
             host.program.keep_shared_items(&name, items)
         }
     };
-    proxy(&ctx, &name, items)
+    array(&ctx, &name, items)
 }
 
 /// The items of the array that `make` returns, each as JSON.
@@ -70,8 +70,11 @@ fn items_of<'js>(ctx: &Ctx<'js>, name: &str, make: &Function<'js>) -> Result<Vec
         .collect()
 }
 
-/// An array that has the items without holding them.
-fn proxy<'js>(ctx: &Ctx<'js>, name: &str, items: SharedItems) -> Result<Value<'js>> {
+/// A shared array: it has the items without holding them.
+///
+/// # Errors
+/// When there is no memory for it.
+pub(super) fn array<'js>(ctx: &Ctx<'js>, name: &str, items: SharedItems) -> Result<Value<'js>> {
     let target = Array::new(ctx.clone())?;
     let handler = Object::new(ctx.clone())?;
     let own = Arc::clone(&items);

@@ -80,19 +80,27 @@ pub enum OpenError {
 /// # Errors
 /// When it cannot be read, has more than 1 GiB, or when the module was fetched.
 pub fn open(base: &Specifier, path: &str) -> Result<Vec<u8>, OpenError> {
+    let target = opened_path(base, path)?;
+    read(&target, MAX_OPENED_BYTES).map_err(|cause| OpenError::File {
+        path: path.to_owned(),
+        cause,
+    })
+}
+
+/// The file that `open(path)` reads in the module `base`.
+///
+/// # Errors
+/// When the module was fetched.
+pub fn opened_path(base: &Specifier, path: &str) -> Result<PathBuf, OpenError> {
     let Some(module) = base.to_path() else {
         return Err(OpenError::Remote {
             path: path.to_owned(),
             module: base.clone(),
         });
     };
-    let target = match Specifier::parse(path).and_then(|url| url.to_path()) {
+    Ok(match Specifier::parse(path).and_then(|url| url.to_path()) {
         Some(target) => target,
         None => normal(&module.with_file_name("").join(path)),
-    };
-    read(&target, MAX_OPENED_BYTES).map_err(|cause| OpenError::File {
-        path: path.to_owned(),
-        cause,
     })
 }
 

@@ -10,6 +10,7 @@ use crate::{
     bytes,
     events::Callback,
     host::{Host, Stage},
+    promises,
     webcrypto::{Error, Exported, Generated, Jwk, Key, Kind},
 };
 
@@ -95,7 +96,7 @@ fn settle<'js>(
 ) -> Result<()> {
     match made {
         Ok(made) => resolve.call((value(ctx, made)?,)),
-        Err(error) => reject.call((error_value(ctx, &error)?,)),
+        Err(error) => reject.call((promises::error(ctx, error.kind.name(), &error.text)?,)),
     }
 }
 
@@ -117,15 +118,4 @@ fn value<'js>(ctx: &Ctx<'js>, made: Made) -> Result<Value<'js>> {
             ctx.json_parse(text)
         }
     }
-}
-
-/// The error as an Error of JavaScript with the name of W3C's specification.
-fn error_value<'js>(ctx: &Ctx<'js>, error: &Error) -> Result<Value<'js>> {
-    if error.kind == Kind::Type {
-        let _ = Exception::throw_type(ctx, &error.text);
-        return Ok(ctx.catch());
-    }
-    let exception = Exception::from_message(ctx.clone(), &error.text)?;
-    exception.as_object().set("name", error.kind.name())?;
-    Ok(exception.into_value())
 }

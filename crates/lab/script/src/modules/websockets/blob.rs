@@ -1,13 +1,14 @@
 //! The class `Blob`: bytes that are read asynchronously.
 
 use rquickjs::{
-    ArrayBuffer, Class, Coerced, Ctx, Exception, IntoJs, JsLifetime, Promise, Result, TypedArray, Value,
+    ArrayBuffer, Class, Coerced, Ctx, Exception, JsLifetime, Promise, Result, TypedArray, Value,
     class::Trace, function::Opt,
 };
 
 use crate::{
     arguments::{Text, items, utf8},
     bytes,
+    promises::resolved,
 };
 
 /// No blob can have more: the engine's heap has no room for it.
@@ -141,10 +142,4 @@ fn bound(position: f64, n_bytes: usize) -> usize {
     };
     // NaN counts as 0.
     (from_start.max(0.0) as usize).min(n_bytes)
-}
-
-fn resolved<'js>(ctx: &Ctx<'js>, value: impl IntoJs<'js>) -> Result<Promise<'js>> {
-    let (promise, resolve, _reject) = Promise::new(ctx)?;
-    resolve.call::<_, ()>((value,))?;
-    Ok(promise)
 }

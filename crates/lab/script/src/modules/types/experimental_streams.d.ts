@@ -1,0 +1,33 @@
+declare module "k6/experimental/streams" {
+  export interface Controller<T> {
+    readonly desiredSize: number | null;
+    enqueue(chunk: T): void;
+    close(): void;
+    error(reason?: unknown): void;
+  }
+  export interface Source<T> {
+    start?(controller: Controller<T>): unknown;
+    pull?(controller: Controller<T>): unknown;
+    cancel?(reason?: unknown): unknown;
+  }
+  export class ReadableStream<T = any> {
+    constructor(source?: Source<T>, strategy?: { highWaterMark?: number; size?(chunk: T): number });
+    readonly locked: boolean;
+    cancel(reason?: unknown): Promise<void>;
+    getReader(): ReadableStreamDefaultReader<T>;
+  }
+  export class ReadableStreamDefaultReader<T = any> {
+    constructor(stream: ReadableStream<T>);
+    readonly closed: Promise<void>;
+    read(): Promise<{ done: false; value: T } | { done: true; value: undefined }>;
+    cancel(reason?: unknown): Promise<void>;
+    releaseLock(): void;
+  }
+  export class CountQueuingStrategy {
+    constructor(options: { highWaterMark: number });
+    readonly highWaterMark: number;
+    size(): number;
+  }
+  const all: Omit<typeof import("k6/experimental/streams"), "default">;
+  export default all;
+}
