@@ -25,8 +25,8 @@ const CRYPTO_HEAD: &str = "
 
 A global. AES-CBC, AES-CTR, AES-GCM, HMAC, ECDSA and ECDH (P-256, P-384, P-521), RSA-OAEP, RSA-PSS, RSASSA-PKCS1-v1_5 and
 PBKDF2, with SHA-1, SHA-256, SHA-384 and SHA-512; keys as `raw`, `pkcs8`, `spki` and `jwk`. Errors are Errors with the names
-of W3C's specification; k6 rejects with plain objects. Names of algorithms and digests are taken in any case. New RSA keys and
-PBKDF2 do not hold up other virtual users.
+of W3C's specification; k6 rejects with plain objects. Names of algorithms and digests are taken in any case. Slow operations
+(new RSA keys, PBKDF2, private RSA keys, P-384 and P-521) do not hold up other virtual users.
 ";
 
 #[test]

@@ -112,6 +112,17 @@ impl Key {
         }
     }
 
+    /// Whether operations with the key take milliseconds: those with a private RSA key, or on a curve other than P-256
+    /// (docs/decisions/0003-libraries.md, Cryptography of scripts).
+    pub(crate) fn is_slow(&self) -> bool {
+        match &self.material {
+            Material::RsaPrivate(_) => true,
+            Material::EcPrivate(key) => key.curve() != ec::Curve::P256,
+            Material::EcPublic(key) => key.curve() != ec::Curve::P256,
+            Material::Secret(_) | Material::RsaPublic(_) => false,
+        }
+    }
+
     /// About how much memory it takes, in bytes.
     pub(crate) fn n_bytes(&self) -> usize {
         /// Numbers of the size of the modulus that a private key holds, prepared ones included.

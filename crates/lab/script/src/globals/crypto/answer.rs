@@ -1,7 +1,8 @@
 //! The promise that a call of `crypto.subtle` returns.
 //!
-//! Most operations take less than a millisecond or two and are done at once. Slow ones (new RSA keys, PBKDF2) would stop
-//! all virtual users of the worker, so they run on a thread of the runtime while the others go on.
+//! Most operations take less than a millisecond and are done at once. Slow ones (new RSA keys, PBKDF2, private RSA keys,
+//! P-384 and P-521) would stop all virtual users of the worker, so they run on a thread of the runtime while the others
+//! go on.
 
 use rquickjs::{Ctx, Exception, Function, IntoJs as _, Object, Persistent, Promise, Result, Value};
 

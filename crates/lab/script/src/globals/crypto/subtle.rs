@@ -9,7 +9,7 @@ use super::{
     parameters::hash_of,
 };
 use crate::webcrypto::{
-    Derivation, Error, Family, Format, Generation, Jwk, KeyData, Kind, Usage, export, import, key_bits,
+    Derivation, Error, Family, Format, Generation, Jwk, Key, KeyData, Kind, Usage, export, import, key_bits,
 };
 
 type Operation = for<'js> fn(&Call<'js>) -> std::result::Result<Step, Failure>;
@@ -59,14 +59,14 @@ fn decrypt(call: &Call<'_>) -> std::result::Result<Step, Failure> {
     let cipher = call.parameters(0, "decrypt()")?.cipher()?;
     let key = call.key(1, "the key of decrypt()")?;
     let data = call.bytes(2, "the data of decrypt()")?;
-    Ok(Step::Done(Made::Bytes(cipher.decrypt(&key, &data)?)))
+    with_key(&key, move |key| cipher.decrypt(key, &data).map(Made::Bytes))
 }
 
 fn sign(call: &Call<'_>) -> std::result::Result<Step, Failure> {
     let scheme = call.parameters(0, "sign()")?.scheme()?;
     let key = call.key(1, "the key of sign()")?;
     let data = call.bytes(2, "the data of sign()")?;
-    Ok(Step::Done(Made::Bytes(scheme.sign(&key, &data)?)))
+    with_key(&key, move |key| scheme.sign(key, &data).map(Made::Bytes))
 }
 
 fn verify(call: &Call<'_>) -> std::result::Result<Step, Failure> {
@@ -74,7 +74,9 @@ fn verify(call: &Call<'_>) -> std::result::Result<Step, Failure> {
     let key = call.key(1, "the key of verify()")?;
     let signature = call.bytes(2, "the signature of verify()")?;
     let data = call.bytes(3, "the data of verify()")?;
-    Ok(Step::Done(Made::Truth(scheme.verify(&key, &signature, &data)?)))
+    with_key(&key, move |key| {
+        scheme.verify(key, &signature, &data).map(Made::Truth)
+    })
 }
 
 fn generate_key(call: &Call<'_>) -> std::result::Result<Step, Failure> {
@@ -149,35 +151,46 @@ fn derive_bits(call: &Call<'_>) -> std::result::Result<Step, Failure> {
     if !length.is_null() && !length.is_undefined() {
         bits = Some(length.get::<Coerced<f64>>()?.0 as usize);
     }
-    let base = (*base).clone();
-    step(derivation, move |derivation| {
-        derivation.bits(&base, bits, Usage::DeriveBits).map(Made::Bytes)
+    let is_slow = matches!(derivation, Derivation::Pbkdf2 { .. });
+    with_key_if(&base, is_slow, move |base| {
+        derivation.bits(base, bits, Usage::DeriveBits).map(Made::Bytes)
     })
 }
 
 fn derive_key(call: &Call<'_>) -> std::result::Result<Step, Failure> {
     let derivation = call.parameters(0, "deriveKey()")?.derivation()?;
-    let base = (*call.key(1, "the key of deriveKey()")?).clone();
+    let base = call.key(1, "the key of deriveKey()")?;
     let wanted = call.parameters(2, "deriveKey()")?;
     let algorithm = wanted.algorithm()?;
     let bits = key_bits(algorithm, wanted.number("length")?)?;
     let (is_extractable, usages) = (call.flag(3), call.usages(4)?);
-    step(derivation, move |derivation| {
-        let secret = derivation.bits(&base, Some(bits), Usage::DeriveKey)?;
+    let is_slow = matches!(derivation, Derivation::Pbkdf2 { .. });
+    with_key_if(&base, is_slow, move |base| {
+        let secret = derivation.bits(base, Some(bits), Usage::DeriveKey)?;
         let key = import(&KeyData::Raw(secret), algorithm, None, is_extractable, usages)?;
         Ok(Made::Key(Box::new(key)))
     })
 }
 
-/// PBKDF2 is made to take long; ECDH is not.
-fn step(
-    derivation: Derivation,
-    derive: impl FnOnce(&Derivation) -> std::result::Result<Made, Error> + Send + 'static,
+/// An operation with a key, elsewhere if the key is slow.
+fn with_key(
+    key: &Key,
+    operation: impl FnOnce(&Key) -> std::result::Result<Made, Error> + Send + 'static,
 ) -> std::result::Result<Step, Failure> {
-    match derivation {
-        Derivation::Ecdh { .. } => Ok(Step::Done(derive(&derivation)?)),
-        Derivation::Pbkdf2 { .. } => Ok(Step::Slow(Box::new(move || derive(&derivation)))),
+    with_key_if(key, false, operation)
+}
+
+/// The same, also elsewhere if the operation itself is slow: PBKDF2 is made to take long.
+fn with_key_if(
+    key: &Key,
+    is_slow: bool,
+    operation: impl FnOnce(&Key) -> std::result::Result<Made, Error> + Send + 'static,
+) -> std::result::Result<Step, Failure> {
+    if !is_slow && !key.is_slow() {
+        return Ok(Step::Done(operation(key)?));
     }
+    let key = key.clone();
+    Ok(Step::Slow(Box::new(move || operation(&key))))
 }
 
 /// k6 has the names, too, and refuses the calls.
