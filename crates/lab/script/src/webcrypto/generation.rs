@@ -7,7 +7,7 @@ use super::{
     error::{Error, Kind},
     key::{Key, Material},
     rsa,
-    usage::Usages,
+    usage::{Usage, Usages},
 };
 
 /// The longest HMAC key, in bits. Reason: a script that wants more has a typing mistake.
@@ -54,7 +54,7 @@ impl Generation {
         let all = private_usages.iter().chain(public_usages.iter()).collect();
         self.usages.within(all, &format!("keys of {}", family.name()))?;
         if self.usages.and(private_usages).is_empty() {
-            let names: Vec<_> = private_usages.iter().map(|usage| usage.name()).collect();
+            let names: Vec<_> = private_usages.iter().map(Usage::name).collect();
             let text = format!(
                 "the secret or private key would have no usage; expected at least one of {}",
                 names.join(", ")

@@ -213,9 +213,10 @@ fn on_curve(curve: Curve, d: &str, x: &str, y: &str, ecdsa: bool) -> [Key; 2] {
     );
     let private = format!(r#"{public},"d":"{}"}}"#, part(d));
     let public = format!("{public}}}");
-    let (algorithm, own, other): (_, &[Usage], &[Usage]) = match ecdsa {
-        _ if ecdsa => (Algorithm::Ecdsa(curve), &[Usage::Sign], &[Usage::Verify]),
-        _ => (Algorithm::Ecdh(curve), &[Usage::DeriveBits], &[]),
+    let (algorithm, own, other): (_, &[Usage], &[Usage]) = if ecdsa {
+        (Algorithm::Ecdsa(curve), &[Usage::Sign], &[Usage::Verify])
+    } else {
+        (Algorithm::Ecdh(curve), &[Usage::DeriveBits], &[])
     };
     [
         jwk(&private, algorithm, own).unwrap(),

@@ -63,7 +63,7 @@ pub(super) fn promise<'js>(ctx: &Ctx<'js>, step: std::result::Result<Step, Failu
         Err(Failure::Script(_)) => reject.call::<_, ()>((ctx.catch(),))?,
         // Nothing else runs in the init context, which cannot wait.
         Ok(Step::Slow(work)) if Host::of(ctx).stage() == Stage::Init => {
-            settle(ctx, work(), &resolve, &reject)?
+            settle(ctx, work(), &resolve, &reject)?;
         }
         Ok(Step::Slow(work)) => later(ctx, work, resolve, reject)?,
     }
