@@ -7,6 +7,7 @@ use rquickjs::{JsLifetime, Value, class::Trace};
 
 use super::call::{BodyType, Call, Unusable};
 
+mod fields;
 mod methods;
 pub(super) mod own;
 

@@ -8,7 +8,7 @@ use rquickjs::{
     qjs,
 };
 
-use super::{Response, methods::FIELDS};
+use super::{Response, fields::FIELDS};
 
 /// The methods that are own properties, in k6's order.
 const METHODS: [&str; 4] = ["clickLink", "html", "json", "submitForm"];
