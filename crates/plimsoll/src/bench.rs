@@ -61,8 +61,8 @@ enum Workload {
 
 /// A workload with the flags of all load tests. websocket-bench and ab have -f and -l for something else.
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |arg| arg.short('f')), mut_arg("linger", |arg| arg.short(None::<char>)))]
-struct Command<A: Args> {
+#[command(mut_arg("format", |arg| arg.short(A::SHORT_OF_FORMAT)), mut_arg("linger", |arg| arg.short(None::<char>)))]
+struct Command<A: Typed> {
     #[command(flatten)]
     workload: A,
     #[command(flatten)]
@@ -89,6 +89,9 @@ impl AbOptions {
 
 impl<A: Typed> Command<A> {
     fn execute(mut self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+        if let Some(format) = self.workload.format() {
+            self.session.format = format;
+        }
         if let Some(outcome) = lead(&mut self, surroundings) {
             return outcome;
         }

@@ -250,7 +250,11 @@ impl<'a> Session<'a> {
             summary: &summary,
             ender,
         };
-        let end = self.flags.errors.judge(test.verdict(&ended), &guard, &summary);
+        let verdict = test.verdict(&ended);
+        let end = self
+            .flags
+            .errors
+            .judge(verdict, &guard, &summary, test.expects_failures());
         let end = ending::ending(end, &written, summary.generator.doubt());
         let mut conclusion = ending::conclusion(&end, summary.generator.doubtful);
         conclusion.reason = conclusion

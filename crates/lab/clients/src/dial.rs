@@ -1,10 +1,12 @@
 //! From a host name to a TCP connection, under the options of a run (docs/reference/run-options.md): overrides of
-//! names, forbidden names and addresses, a cache of name look-ups, source addresses.
+//! names, forbidden names and addresses, a cache of name look-ups, proxies, source addresses.
 
 mod blocked;
 mod error;
 mod host_pattern;
 mod overrides;
+mod proxies;
+mod proxy;
 mod resolver;
 mod source_addresses;
 mod traffic;
@@ -12,6 +14,7 @@ mod traffic;
 use std::{
     net::{IpAddr, SocketAddr},
     rc::Rc,
+    sync::Arc,
 };
 
 pub use self::{
@@ -19,6 +22,8 @@ pub use self::{
     error::{DialError, RuleError},
     host_pattern::HostPattern,
     overrides::Overrides,
+    proxies::{Proxies, ProxiesError},
+    proxy::{Proxy, ProxyError},
     resolver::{Policy, Resolver, Select},
     source_addresses::SourceAddresses,
     traffic::{Counted, Traffic},
@@ -36,9 +41,36 @@ pub struct Dialer {
     pub blocked_networks: Vec<Network>,
     /// Resolves names.
     pub resolver: Resolver,
+    /// The proxies that connections go through.
+    pub proxies: Proxies,
+    /// The size of the sockets' send and receive buffers in bytes; `None` leaves it to the system.
+    pub buffer_bytes: Option<u32>,
+}
+
+/// The way to a server.
+#[derive(Debug, Clone)]
+pub struct Route {
+    /// The address to connect to: the server's, or the proxy's.
+    pub address: SocketAddr,
+    /// The proxy at that address; `None` for the server itself.
+    pub proxy: Option<Arc<Proxy>>,
 }
 
 impl Dialer {
+    /// The way to `host` (without brackets): through a proxy, which resolves the name itself, or directly. `is_tls` says
+    /// whether the connection will use TLS.
+    ///
+    /// # Errors
+    /// The server or the proxy has no address, or is forbidden.
+    pub async fn route(&self, is_tls: bool, host: &str, port: u16) -> Result<Route, DialError> {
+        let proxy = self.proxies.choose(is_tls, host, port).map(Arc::clone);
+        let address = match &proxy {
+            Some(proxy) => self.locate(proxy.host(), proxy.port()).await?,
+            None => self.locate(host, port).await?,
+        };
+        Ok(Route { address, proxy })
+    }
+
     /// The address of `host` (without brackets).
     ///
     /// # Errors
@@ -73,7 +105,7 @@ impl Dialer {
         source: Option<IpAddr>,
         traffic: &Rc<Traffic>,
     ) -> Result<Counted, DialError> {
-        let connecting = tcp::connect_to(address, source);
+        let connecting = tcp::connect_to(address, source, self.buffer_bytes);
         match connecting.await {
             Ok(stream) => Ok(Counted::new(stream, Rc::clone(traffic))),
             Err(error) => Err(DialError::Connect {

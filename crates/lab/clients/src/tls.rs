@@ -50,6 +50,8 @@ pub struct TlsOptions {
     pub cipher_suites: Option<Vec<String>>,
     /// Client certificates. The first one for a host is used.
     pub identities: Vec<Identity>,
+    /// Whether the handshake leaves out the server's name (SNI, RFC 6066 §3).
+    pub hides_server_name: bool,
 }
 
 /// The protocol on top, as offered in the handshake (ALPN, RFC 7301).
@@ -147,6 +149,10 @@ impl Tls {
             }
         };
         let builder = builder.map_err(|error| unusable(&error))?;
+        let pair = |mut config: ClientConfig| {
+            config.enable_sni = !self.options.hides_server_name;
+            pair(config)
+        };
         let mut pairs = vec![pair(builder.clone().with_no_client_auth())];
         for identity in &self.options.identities {
             let (certificates, key) = identity.read().map_err(|error| unusable(&error))?;

@@ -68,6 +68,7 @@ fn dialer<'a>(get: &impl Fn(&'static str) -> Option<&'a Value>) -> Result<Dialer
         blocked_hosts: hosts.collect::<Result<_, _>>().map_err(of("blockHostnames"))?,
         blocked_networks: blocks.collect::<Result<_, _>>().map_err(of("blacklistIPs"))?,
         resolver: resolver(get("dns"))?,
+        ..Dialer::default()
     })
 }
 
@@ -142,6 +143,7 @@ fn tls<'a>(get: &impl Fn(&'static str) -> Option<&'a Value>) -> Result<Tls, Netw
         versions: versions(get("tlsVersion"))?,
         cipher_suites: suites.map(|_| texts(get("tlsCipherSuites")).map(str::to_owned).collect()),
         identities: identities.map(identity).collect::<Result<_, _>>()?,
+        hides_server_name: false,
     };
     Tls::new(options).map_err(|error| of(option_of(&error))(error))
 }

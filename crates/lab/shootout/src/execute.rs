@@ -231,6 +231,14 @@ impl Bench {
         common.between_steps.go_ahead.is_some()
     }
 
+    /// Whether failures of connections are expected (ab's `-r`).
+    pub fn expects_failures(&self) -> bool {
+        match self {
+            Self::Http(options, _) => options.goes_on,
+            Self::Exchange(..) | Self::Connect(..) => false,
+        }
+    }
+
     /// Runs the bench to its end, or until an order stops it, and writes its result.
     ///
     /// # Errors

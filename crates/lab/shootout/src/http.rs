@@ -22,6 +22,7 @@ mod schedule;
 mod spread;
 mod tally;
 mod threshold;
+mod transcript;
 mod trouble;
 mod worker;
 
@@ -32,10 +33,11 @@ pub use self::{
     failures::{Failures, Kind},
     options::HttpOptions,
     outcome::HttpOutcome,
-    report::Layout,
+    report::{HtmlAttributes, Layout},
     run::HttpRunError,
     schedule::Extent,
     threshold::{Finding, Measure, Threshold},
+    transcript::Detail,
 };
 
 pub use crate::rate::Rate;

@@ -89,6 +89,17 @@ pub(crate) enum HttpUsageError {
         /// `-c`.
         concurrency: usize,
     },
+    /// The client certificate cannot be read.
+    #[error("-E: cannot read {}: {source}; expected a PEM file with a certificate and its private key", path.display())]
+    Certificate {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// Two forms of one result.
+    #[error("-w prints HTML and --format json prints JSON; remove one of them")]
+    TwoForms,
     /// A run that would make nothing.
     #[error("{0} is zero, so the run would make no request; expected a time such as 30s")]
     NoTime(&'static str),
@@ -105,7 +116,18 @@ impl Typed for HttpArgs {
         self.url = url;
     }
 
+    /// `-f` is ab's flag for versions of TLS, too.
+    const SHORT_OF_FORMAT: Option<char> = None;
+
+    fn format(&self) -> Option<Format> {
+        self.tls.format()
+    }
+
     fn bench(self, format: Format, watched: &[Target]) -> Result<Bench, HttpUsageError> {
+        let html = self.html.attributes();
+        if html.is_some() && format == Format::Json {
+            return Err(HttpUsageError::TwoForms);
+        }
         let options = HttpOptions {
             watched: watched.to_vec(),
             ..HttpOptions::try_from(&self)?
@@ -119,6 +141,7 @@ impl Typed for HttpArgs {
                 shows_percentiles: !self.no_percentiles,
                 shows_deviations: !self.no_deviations,
             },
+            html,
             csv: self.csv,
             gnuplot: self.gnuplot,
         };
@@ -166,7 +189,13 @@ impl TryFrom<&HttpArgs> for HttpOptions {
             n_workers: args.workers.unwrap_or(n_cores),
             goes_on: args.go_on,
             compares_lengths: !args.variable_length,
-            is_insecure: args.insecure,
+            tls: args
+                .tls
+                .options()
+                .map_err(|(path, source)| HttpUsageError::Certificate { path, source })?,
+            proxy: args.exchange.proxy(),
+            buffer_bytes: args.exchange.buffer_bytes(),
+            transcript: args.exchange.detail(),
             source: args.local_addr,
             watched: Vec::new(),
             thresholds: args.threshold.clone(),
@@ -181,7 +210,7 @@ fn clamped(n: u64) -> usize {
 
 fn extent(args: &HttpArgs) -> Result<Extent, HttpUsageError> {
     let is_zero = |time: Option<Duration>| time.is_some_and(|time| time.is_zero());
-    if is_zero(args.timelimit) {
+    if is_zero(args.limits.timelimit) {
         return Err(HttpUsageError::NoTime("-t"));
     }
     if is_zero(args.duration) {
@@ -190,7 +219,7 @@ fn extent(args: &HttpArgs) -> Result<Extent, HttpUsageError> {
     if args.timeout.is_zero() {
         return Err(HttpUsageError::NoTime("-s"));
     }
-    let n_requests = match (args.requests, args.timelimit, args.duration) {
+    let n_requests = match (args.limits.requests, args.limits.timelimit, args.duration) {
         (Some(n), _, _) => Some(n),
         (None, Some(_), _) => Some(TIMED_REQUESTS),
         (None, None, Some(_)) => None,
@@ -199,7 +228,7 @@ fn extent(args: &HttpArgs) -> Result<Extent, HttpUsageError> {
     Ok(Extent {
         rate: args.rate,
         warm_up: args.warm_up,
-        duration: args.timelimit.or(args.duration),
+        duration: args.limits.timelimit.or(args.duration),
         n_requests,
     })
 }

@@ -119,6 +119,10 @@ impl LoadTest for BenchTest {
         Ok(())
     }
 
+    fn expects_failures(&self) -> bool {
+        self.bench.expects_failures()
+    }
+
     fn verdict(&self, ended: &Ended<'_, Self::Result>) -> Result<Status, Failure> {
         match ended.result.as_ref().map_err(failure)? {
             Verdict::Interrupted => Err(ended.ender.failure()),

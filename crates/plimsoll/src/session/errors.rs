@@ -22,18 +22,18 @@ const FEWEST_ATTEMPTS: u64 = 10;
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct ErrorFlags {
     /// When to exit with code 3 because of failures: any – an iteration, a request or a connection failed; all – every
-    /// iteration, every request or every connection failed; never – as k6 does. Without a value: any.
+    /// iteration, every request or every connection failed; never – as k6 does. Without a value: any. [default: all;
+    /// with ab's -r never]
     #[arg(
         long,
         value_enum,
         value_name = "WHEN",
         num_args = 0..=1,
         require_equals = true,
-        default_value_t = FailOn::All,
         default_missing_value = "any",
         help_heading = "Results"
     )]
-    fail_on_errors: FailOn,
+    fail_on_errors: Option<FailOn>,
     /// End the run with code 3 when more than this share of its iterations, requests or connections has failed, for
     /// example 5%. Checked once per second, from 10 attempts on.
     #[arg(long, value_name = "SHARE", help_heading = "Load")]
@@ -105,7 +105,8 @@ impl ErrorFlags {
         }))
     }
 
-    /// The end of the command: the verdict of the test, or else that too much failed.
+    /// The end of the command: the verdict of the test, or else that too much failed. `expects_failures`: whether failures
+    /// count only if a flag says so.
     ///
     /// # Errors
     /// The run did not end well.
@@ -114,6 +115,7 @@ impl ErrorFlags {
         verdict: Result<Status, Failure>,
         guard: &ErrorGuard,
         summary: &Summary,
+        expects_failures: bool,
     ) -> Result<Status, Failure> {
         if let Some(reason) = guard.reason() {
             return Err(TestFailure::BadResult.because(format!("{reason}{}", most_often(summary))));
@@ -121,17 +123,24 @@ impl ErrorFlags {
         if !matches!(verdict, Ok(Status::Success)) {
             return verdict;
         }
-        match self.problem(summary) {
+        let default = if expects_failures {
+            FailOn::Never
+        } else {
+            FailOn::All
+        };
+        match self.fail_on_errors.unwrap_or(default).problem(summary) {
             Some(problem) => Err(TestFailure::BadResult.because(problem)),
             None => verdict,
         }
     }
+}
 
+impl FailOn {
     /// What makes a run a failure that ended well otherwise.
     fn problem(self, summary: &Summary) -> Option<String> {
         let attempts = summary.attempts();
         let cause = most_often(summary);
-        match self.fail_on_errors {
+        match self {
             FailOn::Never => None,
             FailOn::All => {
                 let found = attempts.iter().find(|attempts| attempts.have_all_failed())?;

@@ -67,6 +67,11 @@ pub(crate) trait LoadTest {
         false
     }
 
+    /// Whether failures of attempts are expected, so that they end the command well unless a flag says otherwise.
+    fn expects_failures(&self) -> bool {
+        false
+    }
+
     /// Whether a page with the result is written although no `--report` asks for one.
     fn reports_unasked(&self) -> bool {
         false

@@ -43,6 +43,14 @@ pub enum DialError {
         /// The system's answer.
         source: io::Error,
     },
+    /// A proxy made no connection to the server.
+    #[error("proxy {proxy}: {reason}")]
+    Proxy {
+        /// The proxy's host and port.
+        proxy: String,
+        /// The reason, in words.
+        reason: String,
+    },
 }
 
 /// A rule cannot be read.

@@ -266,6 +266,7 @@ impl Sending<'_> {
             (None, Authentication::Digest) => None,
         };
         let cookies = self.cookies();
+        let origin = Origin::of(&self.request.url)?;
         head::write(
             &self.request,
             &Additions {
@@ -273,6 +274,7 @@ impl Sending<'_> {
                 authorization: authorization.as_deref(),
                 referer: self.referer.as_deref(),
                 user_agent: &self.client.settings.user_agent,
+                proxy: origin.plain_proxy(&self.client.settings).map(|proxy| &**proxy),
             },
         )
     }

@@ -87,6 +87,9 @@ pub enum HttpError {
     /// HTTP/2 was requested, and the server does not support it.
     #[error("the server does not speak HTTP/2: in the TLS handshake (ALPN) it did not choose h2")]
     NoHttp2,
+    /// HTTP/2 without TLS cannot pass a proxy.
+    #[error("HTTP/2 without TLS cannot go through a proxy; use https, or HTTP/1.1")]
+    Http2OverProxy,
     /// A content coding cannot be decoded.
     #[error("decompressing the body ({coding}): {reason}")]
     Decompression {
@@ -128,6 +131,7 @@ impl HttpError {
             | Self::TooLarge { .. }
             | Self::NoRoom { .. }
             | Self::NoHttp2
+            | Self::Http2OverProxy
             | Self::SwitchingProtocols => 1000,
             Self::Url { .. } => 1020,
             Self::Timeout { .. } => 1050,
@@ -157,6 +161,7 @@ impl HttpError {
             Self::Dial(DialError::BlockedAddress { .. }) => "ip is blacklisted".into(),
             Self::Dial(DialError::BlockedHost(_)) => "hostname is blocked".into(),
             Self::Dial(DialError::Connect { source, .. }) => format!("dial: {}", words_of(source)).into(),
+            Self::Dial(DialError::Proxy { reason, .. }) => format!("proxy: {reason}").into(),
             Self::Lost { doing, source } => format!("{doing}: {}", words_of(source)).into(),
             Self::Handshake(error) => handshake_words(error),
             Self::Http2(error) => http2_words(error),
@@ -185,6 +190,7 @@ fn dial(error: &DialError) -> u16 {
         DialError::Lookup { .. } | DialError::NoAddressOfFamily(_) => 1100,
         DialError::BlockedAddress { .. } => 1110,
         DialError::BlockedHost(_) => 1111,
+        DialError::Proxy { .. } => 1000,
         DialError::Connect { source, .. } => match source.kind() {
             io::ErrorKind::TimedOut => 1211,
             io::ErrorKind::ConnectionRefused => 1212,

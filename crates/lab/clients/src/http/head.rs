@@ -5,6 +5,7 @@ use std::{borrow::Cow, io::Write};
 use url::Url;
 
 use super::{HttpError, Request};
+use crate::dial::Proxy;
 
 /// Fields of a head that are not part of the request.
 pub(super) struct Additions<'a> {
@@ -16,6 +17,8 @@ pub(super) struct Additions<'a> {
     pub(super) referer: Option<&'a str>,
     /// The `User-Agent` field, unless the request has one. Empty for none.
     pub(super) user_agent: &'a str,
+    /// The proxy that gets the request: then the first line has the whole URL (RFC 9112 §3.2.2).
+    pub(super) proxy: Option<&'a Proxy>,
 }
 
 /// Fields that are not sent as the request has them.
@@ -30,6 +33,11 @@ pub(super) fn write(request: &Request, additions: &Additions<'_>) -> Result<Vec<
     let url = &request.url;
     head.extend_from_slice(request.method.as_str().as_bytes());
     head.push(b' ');
+    if additions.proxy.is_some() {
+        head.extend_from_slice(url.scheme().as_bytes());
+        head.extend_from_slice(b"://");
+        write_host(url, &mut head);
+    }
     head.extend_from_slice(url.path().as_bytes());
     if let Some(query) = url.query() {
         head.push(b'?');
@@ -58,6 +66,11 @@ pub(super) fn write(request: &Request, additions: &Additions<'_>) -> Result<Vec<
         && own(request, "authorization").is_none()
     {
         add("Authorization", checked("Authorization", authorization)?);
+    }
+    if let Some(authorization) = additions.proxy.and_then(Proxy::authorization)
+        && own(request, "proxy-authorization").is_none()
+    {
+        add("Proxy-Authorization", authorization);
     }
     if let Some(referer) = additions.referer
         && own(request, "referer").is_none()
@@ -159,6 +172,7 @@ mod tests {
         authorization: None,
         referer: None,
         user_agent: "",
+        proxy: None,
     };
 
     fn request(method: Method, url: &str, headers: &[(&str, &str)], body: &str) -> Request {
@@ -214,6 +228,7 @@ mod tests {
             authorization: Some("Basic x"),
             referer: Some("http://r/"),
             user_agent: "plimsoll",
+            proxy: None,
         };
         let plain = request(Method::GET, "http://a/", &[], "");
         let expected = "GET / HTTP/1.1/Host: a/User-Agent: plimsoll/Authorization: Basic x/Referer: http://r//Cookie: a=1; b=2//";
@@ -227,6 +242,18 @@ mod tests {
         let own = request(Method::GET, "http://a/", &own, "");
         let expected = "GET / HTTP/1.1/Host: a/user-agent: me/authorization: Bearer y/referer: no/Cookie: c=3; a=1; b=2//";
         assert_eq!(lines(&own, &additions), expected);
+    }
+
+    #[test]
+    fn a_proxy_gets_the_whole_url() {
+        let proxy: Proxy = "u:p@proxy.test:1".parse().unwrap();
+        let additions = Additions {
+            proxy: Some(&proxy),
+            ..NOTHING
+        };
+        let through = request(Method::GET, "http://me:pw@a.test:81/x?y", &[], "");
+        let expected = "GET http://a.test:81/x?y HTTP/1.1/Host: a.test:81/Proxy-Authorization: Basic dTpw//";
+        assert_eq!(lines(&through, &additions), expected);
     }
 
     #[test]

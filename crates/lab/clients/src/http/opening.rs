@@ -1,13 +1,11 @@
-//! Makes a connection: TCP, then TLS if the origin uses it, with the time of each phase.
+//! Makes a connection: TCP, a tunnel through the proxy if there is one, then TLS if the origin uses it, with the time of
+//! each phase.
 
-use std::{
-    net::{IpAddr, SocketAddr},
-    rc::Rc,
-};
+use std::{net::IpAddr, rc::Rc};
 
 use super::{HttpError, Settings, TlsFacts, connection::Connection, exchange::Marks, pool::Origin};
 use crate::{
-    dial::Traffic,
+    dial::{Route, Traffic},
     stream::Stream,
     tls::{Application, TlsVersion, suite_name},
 };
@@ -26,15 +24,23 @@ impl Opening<'_> {
     pub(super) async fn run(
         &self,
         origin: &Origin,
-        address: SocketAddr,
+        route: &Route,
         marks: &mut Marks,
     ) -> Result<(Connection, bool), HttpError> {
+        let address = route.address;
         marks.connecting.begin();
         let dialed = self
             .settings
             .dialer
             .connect(address, self.source, self.traffic)
             .await;
+        let dialed = match (dialed, &route.proxy) {
+            (Ok(mut tcp), Some(proxy)) if origin.is_tls => {
+                let tunnel = proxy.tunnel(&mut tcp, &origin.host, origin.port).await;
+                tunnel.map(|()| tcp)
+            }
+            (dialed, _) => dialed,
+        };
         marks.connecting.end();
         let tcp = dialed?;
         if !origin.is_tls {

@@ -7,7 +7,10 @@ use url::Url;
 use super::{
     HttpError, Settings, connection::Connection, exchange::Underway, http2::Http2, opening::Opening,
 };
-use crate::{dial::Traffic, tls::Application};
+use crate::{
+    dial::{Proxy, Traffic},
+    tls::Application,
+};
 
 /// Connections, and the settings for new ones.
 #[derive(Debug)]
@@ -37,6 +40,14 @@ pub(super) enum Lease {
 }
 
 impl Origin {
+    /// The proxy that gets requests without TLS to this server, which name the server in their first line.
+    pub(super) fn plain_proxy<'a>(&self, settings: &'a Settings) -> Option<&'a Arc<Proxy>> {
+        let proxies = &settings.dialer.proxies;
+        proxies
+            .choose(false, &self.host, self.port)
+            .filter(|_| !self.is_tls)
+    }
+
     pub(super) fn of(url: &Url) -> Result<Self, HttpError> {
         let unusable = |reason: &str| HttpError::Url {
             url: plimsoll_redacted::url(url.as_str()).into_owned(),
@@ -100,8 +111,12 @@ impl Pool {
 
     /// Connects. Addresses and phases go into `underway` as they are known.
     pub(super) async fn connect(&self, origin: &Origin, underway: &mut Underway) -> Result<Lease, HttpError> {
-        let address = self.settings.dialer.locate(&origin.host, origin.port).await?;
-        underway.remote = Some(address);
+        let route = self
+            .settings
+            .dialer
+            .route(origin.is_tls, &origin.host, origin.port);
+        let route = route.await?;
+        underway.remote = Some(route.address);
         let opening = Opening {
             settings: &self.settings,
             source: self.source,
@@ -112,7 +127,7 @@ impl Pool {
                 Application::Http1
             },
         };
-        let (connection, is_http2) = opening.run(origin, address, &mut underway.marks).await?;
+        let (connection, is_http2) = opening.run(origin, &route, &mut underway.marks).await?;
         if !is_http2 {
             return Ok(Lease::Http1(connection));
         }

@@ -137,7 +137,7 @@ impl Connections {
             application,
         };
         opening
-            .run(&self.template.origin, self.template.address, marks)
+            .run(&self.template.origin, &self.template.route, marks)
             .await
     }
 }

@@ -4,6 +4,8 @@ use std::{net::SocketAddr, time::Duration};
 
 use bytes::Bytes;
 
+use crate::dial::Route;
+
 use super::{
     HttpError, Request, Settings,
     client::{asks_to_close, basic},
@@ -24,7 +26,7 @@ pub enum Version {
 #[derive(Debug)]
 pub struct Template {
     pub(super) origin: Origin,
-    pub(super) address: SocketAddr,
+    pub(super) route: Route,
     pub(super) head: Vec<u8>,
     pub(super) body: Bytes,
     /// The head for HTTP/2, if that is used.
@@ -48,12 +50,17 @@ impl Template {
         settings: &Settings,
     ) -> Result<Self, HttpError> {
         let origin = Origin::of(&request.url)?;
+        let proxy = origin.plain_proxy(settings);
+        if proxy.is_some() && version == Version::Http2 {
+            return Err(HttpError::Http2OverProxy);
+        }
         let head = head::write(
             request,
             &Additions {
                 cookies: "",
                 authorization: basic(request).as_deref(),
                 referer: None,
+                proxy: proxy.map(|proxy| &**proxy),
                 user_agent: &settings.user_agent,
             },
         )?;
@@ -62,7 +69,10 @@ impl Template {
             Version::Http2 => Some(head::for_http2(request, &head)?),
         };
         Ok(Self {
-            address: settings.dialer.locate(&origin.host, origin.port).await?,
+            route: settings
+                .dialer
+                .route(origin.is_tls, &origin.host, origin.port)
+                .await?,
             origin,
             head,
             body: request.body.clone().into(),
@@ -74,8 +84,18 @@ impl Template {
         })
     }
 
-    /// The server's address.
+    /// The address to connect to: the server's, or that of the proxy before it.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.route.address
+    }
+
+    /// Whether a proxy is between this machine and the server.
+    pub fn has_proxy(&self) -> bool {
+        self.route.proxy.is_some()
+    }
+
+    /// The bytes of the request as HTTP/1.1 sends them, head and body.
+    pub fn bytes(&self) -> Vec<u8> {
+        [&self.head[..], &self.body[..]].concat()
     }
 }

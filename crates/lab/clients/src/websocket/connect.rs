@@ -147,10 +147,15 @@ impl<'a> Opening<'a> {
         let local_address = self.options.local_address;
         let mut outcome = Err(ConnectError::NoAddress);
         for &address in &self.options.addresses {
-            match tcp::connect_to(address, local_address).await {
+            match tcp::connect_to(address, local_address, None).await {
                 Ok(stream) => {
                     self.remote = Some(address);
-                    return Ok(Counted::new(stream, Rc::clone(self.traffic)));
+                    let mut stream = Counted::new(stream, Rc::clone(self.traffic));
+                    if let Some(proxy) = &self.options.proxy {
+                        let target = &self.options.target;
+                        proxy.tunnel(&mut stream, &target.host(), target.port()).await?;
+                    }
+                    return Ok(stream);
                 }
                 Err(source) => {
                     outcome = Err(ConnectError::Tcp {

@@ -10,6 +10,7 @@ use plimsoll_websocket::{CloseFrame, DecodeError, handshake::client::HandshakeEr
 
 use crate::{
     cause::{Cause, Phase},
+    dial::DialError,
     tls,
 };
 
@@ -37,6 +38,9 @@ pub enum ConnectError {
         /// The whole time allowed.
         after: Duration,
     },
+    /// The proxy made no connection to the target.
+    #[error(transparent)]
+    Proxy(#[from] DialError),
     /// TLS failed.
     #[error(transparent)]
     Tls(#[from] tls::HandshakeError),
@@ -104,7 +108,7 @@ impl ConnectError {
     pub fn cause(&self) -> Cause {
         match self {
             Self::Tcp { source, .. } | Self::Lost(source) => Cause::of_io(source),
-            Self::NoAddress => Cause::Unreachable,
+            Self::NoAddress | Self::Proxy(_) => Cause::Unreachable,
             Self::TimedOut { phase, .. } => Cause::TimedOut(*phase),
             Self::Tls(error) => error.cause(),
             Self::SpeaksTls => Cause::SpeaksTls,

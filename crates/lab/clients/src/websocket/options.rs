@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{target::Target, tls::Tls};
+use crate::{dial::Proxy, target::Target, tls::Tls};
 
 /// Options of a connection. One value serves any number of connections.
 #[derive(Debug, Clone)]
@@ -15,6 +15,8 @@ pub struct Options {
     pub target: Target,
     /// The target's addresses: [`Target::resolve`], called once per run. They are tried in order.
     pub addresses: Vec<SocketAddr>,
+    /// The proxy that stands at these addresses in place of the target; `None` without a proxy.
+    pub proxy: Option<Arc<Proxy>>,
     /// The source address; `None` leaves the choice to the system. Its port is chosen by the system at connect
     /// time (`IP_BIND_ADDRESS_NO_PORT`), so that connections to different destinations share the port range.
     pub local_address: Option<IpAddr>,
@@ -62,6 +64,7 @@ impl Options {
         Self {
             target,
             addresses,
+            proxy: None,
             local_address: None,
             tls: None,
             host: None,

@@ -141,8 +141,10 @@ impl Dial {
 
     async fn options(self, network: &Network, vu: u32) -> Result<Options, Failure> {
         let target = Target::parse(&self.url)?;
-        let address = network.dialer.locate(&target.host(), target.port()).await?;
-        let mut options = Options::new(target, vec![address]);
+        let (is_tls, host, port) = (target.is_secure(), target.host(), target.port());
+        let route = network.dialer.route(is_tls, &host, port).await?;
+        let mut options = Options::new(target, vec![route.address]);
+        options.proxy = route.proxy;
         options.local_address = network.source_of(vu);
         options.tls = Some(Arc::clone(&network.tls));
         options.protocols = self.protocols;

@@ -10,7 +10,7 @@ use super::{
     options::HttpOptions,
     outcome::HttpOutcome,
     progress::Progress,
-    report::{Layout, csv, gnuplot, json, text},
+    report::{HtmlAttributes, Layout, csv, gnuplot, html, json, text},
     run::run,
 };
 use crate::{
@@ -25,6 +25,8 @@ pub struct HttpResults {
     pub report: Results,
     /// Which of ab's tables the text contains.
     pub layout: Layout,
+    /// The attributes of a text as HTML (`-w`); `None` for plain text.
+    pub html: Option<HtmlAttributes>,
     /// A file with the time of each percentage.
     pub csv: Option<PathBuf>,
     /// A file with a line per request; the options must keep samples for it.
@@ -75,6 +77,10 @@ pub(crate) async fn execute(
     let (report, percentages, requests) = (report?, percentages?, requests?);
     let talk = Talk::new(streams.stderr, streams.stderr_columns);
     let mut progress = Progress::new(talk, streams.is_quiet, options.extent);
+    // As in ab, exchanges stand before the report, where that does not have to be JSON.
+    if report.is_none() && results.report.format == Format::Text {
+        progress = progress.transcribing_to(streams.stdout);
+    }
     let mut outcome = run(options, company, &mut progress).await?;
     let files = [report, percentages, requests];
     let told = tell(results, &mut outcome, files, streams.stdout);
@@ -90,7 +96,10 @@ fn tell(
     stdout: &mut dyn Write,
 ) -> Result<(), Error> {
     let words = match results.report.format {
-        Format::Text => text(outcome, results.layout),
+        Format::Text => match &results.html {
+            Some(attributes) => html(outcome, attributes),
+            None => text(outcome, results.layout),
+        },
         Format::Json => json(outcome),
     };
     match report {

@@ -2,7 +2,11 @@
 
 use std::{net::IpAddr, time::Duration};
 
-use plimsoll_clients::http::{Request, Url, Version};
+use plimsoll_clients::{
+    dial::Proxy,
+    http::{Request, Url, Version},
+    tls::TlsOptions,
+};
 use plimsoll_load::watch;
 use plimsoll_report::summary::{Plan, PlannedScenario};
 
@@ -10,6 +14,7 @@ use super::{
     schedule::Extent,
     tally::Tally,
     threshold::{Finding, Threshold},
+    transcript::Detail,
 };
 
 /// Options of `http`.
@@ -29,12 +34,18 @@ pub struct HttpOptions {
     pub n_streams: usize,
     /// Threads that carry the connections, at least one.
     pub n_workers: usize,
-    /// Whether a failure leaves the run going.
+    /// Whether failures of connections leave the run going, and are no reason to call it failed (`-r`).
     pub goes_on: bool,
     /// Whether all bodies must have the length of the first.
     pub compares_lengths: bool,
-    /// Whether any certificate of the server is taken.
-    pub is_insecure: bool,
+    /// TLS for `https`.
+    pub tls: TlsOptions,
+    /// The proxy for all requests.
+    pub proxy: Option<Proxy>,
+    /// The size of the sockets' send and receive buffers in bytes; `None` leaves it to the system.
+    pub buffer_bytes: Option<u32>,
+    /// What is shown of the exchanges themselves.
+    pub transcript: Option<Detail>,
     /// The source address.
     pub source: Option<IpAddr>,
     /// The targets of which the first with processes is measured for the report.
@@ -85,6 +96,9 @@ impl HttpOptions {
             self.request.body.len()
         );
         let limits = [
+            self.proxy
+                .as_ref()
+                .map(|proxy| format!("through the proxy {proxy}")),
             rate.map(|rate| format!("{rate}")),
             n_requests.map(|n| format!("{n} requests")),
             duration.map(|time| format!("at most {} s", time.as_secs_f64())),

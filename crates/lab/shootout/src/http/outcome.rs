@@ -6,7 +6,7 @@ use plimsoll_clients::http::{Url, Version};
 use plimsoll_load::generator::Health;
 use plimsoll_report::summary::{Plan, Target};
 
-use super::{backoff, document::Document, tally::Tally, threshold::Finding};
+use super::{backoff, document::Document, failures::Kind, tally::Tally, threshold::Finding};
 use crate::{journal::Chronicle, meter::Period, rate::Rate};
 
 mod summary;
@@ -59,6 +59,10 @@ pub(crate) struct Setting {
     pub(crate) n_workers: usize,
     pub(crate) rate: Option<Rate>,
     pub(crate) warm_up: Duration,
+    /// Whether failures of connections are expected (`-r`), so that only thresholds judge them.
+    pub(crate) goes_on: bool,
+    /// The host and port of the proxy.
+    pub(crate) proxy: Option<String>,
     /// Whether a threshold is about failed requests, so that they need no further judgement.
     pub(crate) judges_failures: bool,
 }
@@ -75,13 +79,34 @@ impl HttpOutcome {
     /// Whether requests failed or could not be started, or a threshold does not hold. Statuses are judged by thresholds
     /// only.
     pub fn is_faulty(&self) -> bool {
-        let has_failures = self.tally.failures.total() > 0 && !self.setting.judges_failures;
+        let n_failed = if self.setting.goes_on {
+            self.tally.failures.of(Kind::Length)
+        } else {
+            self.tally.failures.total()
+        };
+        let has_failures = n_failed > 0 && !self.setting.judges_failures;
         has_failures || self.n_unsent > 0 || self.findings.iter().any(|finding| !finding.passed)
     }
 
     /// Complete requests per second.
     pub(crate) fn per_second(&self) -> f64 {
         per_second(self.tally.n_complete as f64, self.elapsed)
+    }
+
+    /// Path and query, as ab shows them.
+    pub(crate) fn path(&self) -> String {
+        let url = &self.setting.url;
+        let query = url.query().map_or(String::new(), |query| format!("?{query}"));
+        format!("{}{query}", url.path())
+    }
+
+    /// The length of the document, as ab shows it.
+    pub(crate) fn document_length(&self) -> String {
+        match &self.document {
+            Some(Document { n_bytes, .. }) if self.setting.compares_lengths => format!("{n_bytes} bytes"),
+            Some(_) => "Variable".to_owned(),
+            None => "unknown".to_owned(),
+        }
     }
 
     /// Remarks about the figures, in sentences.

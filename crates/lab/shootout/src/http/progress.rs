@@ -1,6 +1,9 @@
 //! Progress for people: a line that is redrawn on a terminal, and plain lines without a terminal.
 
-use std::time::{Duration, Instant};
+use std::{
+    io::Write,
+    time::{Duration, Instant},
+};
 
 use super::{board::Reading, schedule::Extent};
 use crate::talk::Talk;
@@ -14,6 +17,8 @@ const N_SHORT: u64 = 150;
 /// Tells how far a run is.
 pub(crate) struct Progress<'a> {
     talk: Talk<'a>,
+    /// Where exchanges are shown; `None` for the place of the progress.
+    transcript: Option<&'a mut dyn Write>,
     is_quiet: bool,
     extent: Extent,
     /// The last line: its time and its reading.
@@ -27,11 +32,30 @@ impl<'a> Progress<'a> {
     pub(crate) fn new(talk: Talk<'a>, is_quiet: bool, extent: Extent) -> Self {
         Self {
             talk,
+            transcript: None,
             is_quiet,
             extent,
             last: None,
             began: None,
             n_tenths: 0,
+        }
+    }
+
+    /// The same progress, with exchanges in another place.
+    pub(crate) fn transcribing_to(self, out: &'a mut dyn Write) -> Self {
+        Self {
+            transcript: Some(out),
+            ..self
+        }
+    }
+
+    /// Shows an exchange. A text that cannot be written is lost.
+    pub(crate) fn transcribe(&mut self, text: &str) {
+        match &mut self.transcript {
+            Some(out) => {
+                let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+            }
+            None => self.talk.say(text.trim_end_matches('\n')),
         }
     }
 

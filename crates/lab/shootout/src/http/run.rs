@@ -1,14 +1,14 @@
 //! The coordinator: prepares a run, starts the workers, shows how far they are, and puts their accounts together.
 
 use std::{
-    sync::{Arc, Mutex, OnceLock, PoisonError, atomic::AtomicU64},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::{Duration, Instant, SystemTime},
 };
 
 use plimsoll_clients::{
-    dial::Dialer,
+    dial::{Dialer, Proxies},
     http::{HttpError, Settings, Template, Url},
-    tls::{Believe, Tls, TlsError, TlsOptions},
+    tls::{Tls, TlsError},
 };
 use plimsoll_load::generator::Monitor;
 use plimsoll_report::percentile;
@@ -26,6 +26,7 @@ use super::{
     schedule::Schedule,
     tally::Tally,
     threshold::Threshold,
+    transcript::{self, Transcript},
     trouble::{hint, words},
     worker::{self, Recent, Report, Setup, Stage},
 };
@@ -45,9 +46,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// The capacity of the queue of workers' reports. When it is full, the next report contains more. Reason: several
 /// seconds of all workers of a large machine.
 const N_RECENT: usize = 256;
-
-/// So many failures before the first response end a run with `-r`, as ab's ten failed connections.
-const MAX_FAILED_FIRST: u64 = 10;
 
 /// The run could not be done. Exit code 1.
 #[derive(Debug, thiserror::Error)]
@@ -101,11 +99,18 @@ pub(crate) async fn run(
             &options.shown_url(),
         ),
     );
+    let (transcript, mut texts) = options
+        .transcript
+        .map(|detail| Transcript::new(detail, options.version))
+        .unzip();
     let (setup, setting) = tokio::select! {
         biased;
         () = interrupt.next() => return Err(RunError::Interrupted.into()),
-        prepared = prepare(options, request) => prepared?,
+        prepared = prepare(options, request, transcript) => prepared?,
     };
+    if texts.is_some() {
+        progress.transcribe(&transcript::request(&setup.template, setting.method.as_str()));
+    }
     let address = setup.template.address();
     let mut meter = Meter::attach(setup.monitor.clone(), address, &options.watched, sampling)?;
     let (sender, mut recent) = mpsc::channel(N_RECENT);
@@ -140,6 +145,7 @@ pub(crate) async fn run(
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
+            text = next(&mut texts) => progress.transcribe(&text),
             told = recent.recv() => match told {
                 Some(Recent { at, tally: part }) => {
                     journal.hand_in(at, |second| measures.note(second, &part, at));
@@ -193,6 +199,9 @@ pub(crate) async fn run(
         }
     }
     let ended = Instant::now();
+    while let Some(text) = texts.as_mut().and_then(|texts| texts.try_recv().ok()) {
+        progress.transcribe(&text);
+    }
     let period = meter.lap();
     let mut n_abandoned = 0;
     for worker in workers {
@@ -252,19 +261,30 @@ pub(crate) async fn run(
     })
 }
 
+/// The next text of the transcript; without a transcript, none ever comes.
+async fn next(texts: &mut Option<mpsc::Receiver<String>>) -> String {
+    let text = match texts {
+        Some(texts) => texts.recv().await,
+        None => None,
+    };
+    match text {
+        Some(text) => text,
+        None => std::future::pending().await,
+    }
+}
+
 async fn prepare(
     options: &HttpOptions,
     request: SampledRequest,
+    transcript: Option<Transcript>,
 ) -> Result<(Arc<Setup>, Setting), HttpRunError> {
-    let tls = Tls::new(TlsOptions {
-        believe: if options.is_insecure {
-            Believe::Anybody
-        } else {
-            Believe::System
-        },
-        ..TlsOptions::default()
-    })?;
-    let settings = Arc::new(Settings::new(Arc::new(Dialer::default()), Arc::new(tls)));
+    let tls = Tls::new(options.tls.clone())?;
+    let dialer = Dialer {
+        proxies: options.proxy.clone().map(Proxies::always).unwrap_or_default(),
+        buffer_bytes: options.buffer_bytes,
+        ..Dialer::default()
+    };
+    let settings = Arc::new(Settings::new(Arc::new(dialer), Arc::new(tls)));
     let template = Template::prepare(&options.request, options.version, &settings).await;
     let template =
         template.map_err(|error| HttpRunError::Request(error, Box::new(options.request.url.clone())))?;
@@ -281,8 +301,7 @@ async fn prepare(
         compares_lengths: options.compares_lengths,
         keeps_samples: options.keeps_samples,
         document: OnceLock::new(),
-        n_failed_first: AtomicU64::new(0),
-        max_failed_first: MAX_FAILED_FIRST.max(options.concurrency as u64),
+        transcript,
         trouble: Mutex::new(None),
         stage: watch::Sender::new(Stage::Running),
         boards: (0..n_workers).map(|_| Board::default()).collect(),
@@ -299,6 +318,8 @@ async fn prepare(
         concurrency: options.concurrency,
         n_streams: options.n_streams,
         n_workers,
+        goes_on: options.goes_on,
+        proxy: options.proxy.as_ref().map(ToString::to_string),
         rate: options.extent.rate,
         warm_up: options.extent.warm_up,
         judges_failures: options.thresholds.iter().any(Threshold::is_of_failures),

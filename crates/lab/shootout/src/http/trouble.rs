@@ -33,6 +33,7 @@ pub(crate) fn hint(error: &HttpError, url: &Url) -> &'static str {
         HttpError::Handshake(
             HandshakeError::UnknownAuthority | HandshakeError::WrongHost | HandshakeError::Certificate(_),
         ) => "; --insecure accepts any certificate, SSL_CERT_FILE names the trusted authorities",
+        HttpError::Dial(DialError::Proxy { .. }) => "; check the proxy (-X), and its user and password (-P)",
         HttpError::NoHttp2 => "; remove --http2",
         HttpError::Http2(_) if !is_tls => {
             "; if the server does not speak HTTP/2 without TLS, remove --http2 or write https://"

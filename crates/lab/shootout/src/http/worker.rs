@@ -8,11 +8,7 @@ use std::{
     io,
     net::IpAddr,
     rc::Rc,
-    sync::{
-        Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicU64, Ordering::Relaxed},
-        mpsc,
-    },
+    sync::{Arc, Mutex, OnceLock, PoisonError, mpsc},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -34,6 +30,7 @@ use super::{
     samples::Samples,
     schedule::{Schedule, Ticket},
     tally::{Ending, Tally},
+    transcript::Transcript,
 };
 
 /// The interval between reports of a worker: the timeline has seconds.
@@ -56,16 +53,14 @@ pub(crate) struct Setup {
     pub(crate) template: Arc<Template>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) source: Option<IpAddr>,
-    /// Whether a failure leaves the run going (`-r`).
+    /// Whether failures of connections leave the run going (`-r`).
     pub(crate) goes_on: bool,
     /// Whether all bodies must have the length of the first (no `-l`).
     pub(crate) compares_lengths: bool,
     pub(crate) keeps_samples: bool,
     pub(crate) document: OnceLock<Document>,
-    /// Failures before the first response.
-    pub(crate) n_failed_first: AtomicU64,
-    /// So many of these end the run: the server is not there.
-    pub(crate) max_failed_first: u64,
+    /// Shows the exchanges themselves; `None` in most runs.
+    pub(crate) transcript: Option<Transcript>,
     /// The failure that ended the run.
     pub(crate) trouble: Mutex<Option<HttpError>>,
     pub(crate) stage: watch::Sender<Stage>,
@@ -273,9 +268,14 @@ impl Shared {
                 return;
             }
             self.n_under_way.set(self.n_under_way.get() + 1);
-            let wants_details = self.setup.document.get().is_none();
+            let transcript = self.setup.transcript.as_ref();
+            let wants_details = transcript.is_some() || self.setup.document.get().is_none();
             let attempt = repeater.send(wants_details).await;
             self.n_under_way.set(self.n_under_way.get() - 1);
+            if let Some(transcript) = transcript {
+                // Rare and large.
+                Box::pin(transcript.show(&attempt)).await;
+            }
             let next = backoff.note(attempt.outcome.is_err(), attempt.timings.started);
             self.note(ticket, attempt);
             if let (Some(next), Some(end)) = (next, self.schedule.only_end()) {
@@ -327,12 +327,10 @@ impl Shared {
         }
     }
 
-    /// Ends the run when this failure is one too many.
+    /// Ends the run, unless failures are expected.
     fn failed(&self, error: HttpError) {
         let setup = &*self.setup;
-        let has_begun = setup.document.get().is_some();
-        let n_failed_first = setup.n_failed_first.fetch_add(1, Relaxed) + 1;
-        if setup.goes_on && (has_begun || n_failed_first < setup.max_failed_first) {
+        if setup.goes_on {
             return;
         }
         self.schedule.stop(Instant::now());

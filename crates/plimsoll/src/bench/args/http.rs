@@ -1,5 +1,9 @@
 //! `plimsoll bench http`, also `plimsoll ab`: ab's flags under their names, and further flags.
 
+mod exchange;
+mod html;
+mod limits;
+mod tls;
 mod unsupported;
 
 use std::{net::IpAddr, path::PathBuf, time::Duration};
@@ -8,7 +12,7 @@ use clap::Args;
 use plimsoll_load::threshold::Expression;
 use plimsoll_shootout::http::{Measure, Rate, Threshold};
 
-use self::unsupported::AbOnly;
+use self::{exchange::ExchangeArgs, html::HtmlArgs, limits::Limits, tls::TlsArgs, unsupported::AbOnly};
 use super::{
     counts::at_least_one,
     delay::{span, wait_seconds as seconds},
@@ -23,7 +27,7 @@ Examples:
   plimsoll bench http --http2 -c 100 --streams 10 -p order.json https://localhost/orders
 
 Exit codes: 0 all well; 1 the run could not be done or was ended by a failure; 2 wrong usage;
-3 requests failed, or a threshold does not hold; 105 a signal ended the run.";
+3 requests failed (without -r), or a threshold does not hold; 105 a signal ended the run.";
 
 /// Sends one HTTP request many times.
 #[derive(Debug, Clone, Args)]
@@ -32,15 +36,11 @@ pub(crate) struct HttpArgs {
     /// URL to request, for example http://localhost:3000/ (http:// may be left out)
     #[arg(value_name = "URL")]
     pub(crate) url: String,
-    /// Number of requests [default: 1; with -t 50000; with --duration no limit]
-    #[arg(short = 'n', long, value_name = "N", value_parser = whole, allow_negative_numbers = true)]
-    pub(crate) requests: Option<u64>,
+    #[command(flatten)]
+    pub(crate) limits: Limits,
     /// Number of requests in progress at the same time [default: 1; with --rate up to 100]
     #[arg(short, long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     pub(crate) concurrency: Option<usize>,
-    /// ab's time limit in seconds: at most -n requests (50000 without -n) in this time
-    #[arg(short, long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "duration", allow_negative_numbers = true)]
-    pub(crate) timelimit: Option<Duration>,
     /// Make requests for this long, for example 30s; requests in progress at the end are completed
     #[arg(long, value_name = "DURATION", value_parser = span, allow_hyphen_values = true)]
     pub(crate) duration: Option<Duration>,
@@ -90,12 +90,14 @@ pub(crate) struct HttpArgs {
     /// Bodies may differ in length (dynamic pages)
     #[arg(short = 'l', long)]
     pub(crate) variable_length: bool,
-    /// Continue when a connection fails, and count the failure; without -r the first such failure ends the run
+    /// Continue when a connection fails; failures are counted, and only a threshold on `failed` makes them an error.
+    /// Without -r the first such failure ends the run
     #[arg(short = 'r', long)]
     pub(crate) go_on: bool,
-    /// Accept any certificate of the server
-    #[arg(long)]
-    pub(crate) insecure: bool,
+    #[command(flatten)]
+    pub(crate) tls: TlsArgs,
+    #[command(flatten)]
+    pub(crate) exchange: ExchangeArgs,
     /// The source address
     #[arg(short = 'B', long, value_name = "IP")]
     pub(crate) local_addr: Option<IpAddr>,
@@ -122,14 +124,9 @@ pub(crate) struct HttpArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) filename: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) html: HtmlArgs,
+    #[command(flatten)]
     pub(crate) ab_only: AbOnly,
-}
-
-fn whole(text: &str) -> Result<u64, String> {
-    match text.parse() {
-        Ok(n) if n > 0 => Ok(n),
-        _ => Err("expected a number of at least 1".to_owned()),
-    }
 }
 
 fn threshold(text: &str) -> Result<Threshold, String> {

@@ -126,10 +126,13 @@ async fn attempt(
     let started = Instant::now();
     let network = host.program.network()?;
     let host_name = target.host();
-    let located = network.dialer.locate(&host_name, target.port());
+    let located = network
+        .dialer
+        .route(target.is_secure(), &host_name, target.port());
     let located = tokio::time::timeout(options.handshake_timeout, located).await;
-    let address = located.map_err(|_| ConnectFailure::LookUpTimedOut(options.handshake_timeout))??;
-    let mut upgrade = upgrade(target, address, options);
+    let route = located.map_err(|_| ConnectFailure::LookUpTimedOut(options.handshake_timeout))??;
+    let mut upgrade = upgrade(target, route.address, options);
+    upgrade.proxy = route.proxy;
     let names_itself = options
         .headers
         .keys()

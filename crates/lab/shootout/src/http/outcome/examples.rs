@@ -50,6 +50,8 @@ pub(crate) fn outcome() -> HttpOutcome {
             n_workers: 2,
             rate: None,
             warm_up: Duration::ZERO,
+            goes_on: false,
+            proxy: None,
             judges_failures: false,
         },
         began: UNIX_EPOCH + Duration::from_secs(1_795_323_935),

@@ -18,6 +18,7 @@ struct Document<'a> {
     version: &'static str,
     workload: &'static str,
     url: &'a str,
+    proxy: Option<&'a str>,
     method: &'a str,
     http_version: &'static str,
     began: String,
@@ -112,6 +113,7 @@ fn object(outcome: &HttpOutcome) -> Document<'_> {
         version: env!("CARGO_PKG_VERSION"),
         workload: "http",
         url: setting.url.as_str(),
+        proxy: setting.proxy.as_deref(),
         method: &setting.method,
         http_version: match setting.version {
             Version::Http11 => "1.1",

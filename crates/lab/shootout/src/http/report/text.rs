@@ -8,7 +8,6 @@ use plimsoll_report::percentile;
 
 use super::percentiles::{Bar, FINE, OF_AB, at_ms, bars};
 use crate::http::{
-    document::Document,
     failures::Kind,
     outcome::{HttpOutcome, per_second},
     phase::Phase,
@@ -93,20 +92,9 @@ fn server(out: &mut String, outcome: &HttpOutcome) -> std::fmt::Result {
         line(out, "HTTP version", "2")?;
     }
     writeln!(out)?;
-    line(out, "Document Path", &path(outcome))?;
-    let length = match document {
-        Some(Document { n_bytes, .. }) if setting.compares_lengths => format!("{n_bytes} bytes"),
-        Some(_) => "Variable".to_owned(),
-        None => "unknown".to_owned(),
-    };
-    line(out, "Document Length", &length)?;
+    line(out, "Document Path", &outcome.path())?;
+    line(out, "Document Length", &outcome.document_length())?;
     writeln!(out)
-}
-
-fn path(outcome: &HttpOutcome) -> String {
-    let url = &outcome.setting.url;
-    let query = url.query().map_or(String::new(), |query| format!("?{query}"));
-    format!("{}{query}", url.path())
 }
 
 fn totals(out: &mut String, outcome: &HttpOutcome) -> std::fmt::Result {
