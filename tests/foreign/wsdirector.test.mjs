@@ -2,6 +2,7 @@
 // scenario should find out.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { before, after, describe, test } from "node:test";
 import { WebSocketServer } from "ws";
@@ -322,9 +323,42 @@ describe("steps", () => {
     const steps = [{ debug: { message: "before" } }, { receive: { data: "hi", print: true } }];
     const { code, stdout, stderr } = await plimsollIn({}, "run", "--include", JSON.stringify(steps), "--no-summary", "-u", url);
     assert.equal(code, 0, stderr);
-    assert.equal(stdout, "1 clients, 0 failures\n");
-    assert.match(stderr, /client=default_1 before/);
-    assert.match(stderr, /client=default_1 hi/);
+    assert.equal(stdout, "client=default_1 before\nclient=default_1 hi\n1 clients, 0 failures\n");
+    const json = await plimsollIn({}, "run", "--include", JSON.stringify(steps), "--format", "json", "-u", url);
+    assert.equal(JSON.parse(json.stdout).scenario.groups[0].clients, 1);
+    assert.match(json.stderr, /client=default_1 before/);
+  });
+
+  test("-vv shows messages in both directions", async (t) => {
+    const url = await serve(t, (client) => client.on("message", (text) => client.send(`echo ${text}`)));
+    const steps = "- send: {data: hi}\n- receive: {data: echo hi}\n";
+    const loud = await run(t, steps, "-u", url, "-vv");
+    assert.equal(loud.code, 0, loud.stderr);
+    assert.match(loud.stderr, /client=default_1 -> hi/);
+    assert.match(loud.stderr, /client=default_1 <- echo hi/);
+    const quieter = await run(t, steps, "-u", url, "-v");
+    assert.match(quieter.stderr, /client=default_1 #receive/);
+    assert.doesNotMatch(quieter.stderr, /<- echo hi/);
+  });
+
+  test("groups may share a name", async (t) => {
+    const url = await serve(t, (client) => client.on("message", (text) => client.send(String(text))));
+    const group = (data) => `- client:\n    name: same\n    actions: [{send: {data: ${data}}}, {receive: {data: ${data}}}]\n`;
+    const { code, stdout, stderr } = await run(t, group("a") + group("b"), "-u", url);
+    assert.equal(code, 0, stderr);
+    assert.equal(stdout, "Group same: 1 clients, 0 failures\nGroup same: 1 clients, 0 failures\n");
+  });
+
+  test("--compat has wsdirector's texts and exit codes", async (t) => {
+    const url = await serve(t, (client) => client.send("lo"));
+    const steps = "- client:\n    multiplier: 2\n    actions: [{receive: {data: hi, ordered: true}}]\n";
+    const { code, stdout, stderr } = await run(t, steps, "-u", url, "--compat");
+    assert.equal(code, 1, stderr);
+    const failure = (n) => `\n${n}) Action failed: #receive\n   -- expected: "hi" next\n   ++ got: lo (String)\n`;
+    assert.equal(stdout, `2 clients, 2 failures\n${failure(1)}${failure(2)}`);
+    const cwd = folderOf(t, { "scenario.yml": "- sned: {}\n" });
+    assert.equal((await plimsollIn({ cwd }, "run", "scenario.yml", "-u", url, "--compat")).code, 1);
+    assert.equal((await run(t, "- receive: {data: lo}\n", "-u", url, "--compat")).stdout, "1 clients, 0 failures\n");
   });
 });
 
@@ -400,8 +434,10 @@ describe("what is wrong is said", () => {
     ["mistakes in the file, all at once", "- sned: {data: hi}\n- receive: {dta: 1}\n", ["-u", "localhost:1"], 104,
       "error: scenario.yml:1:9: [0].sned: `sned` is not a step; did you mean `send`?\n", "scenario.yml:2:13: [1].receive.dta: is not a key here; did you mean `data`?"],
     ["no YAML", "- receive: [\n", ["-u", "localhost:1"], 104, "scenario.yml:1:12: this is not valid YAML or JSON"],
-    ["Ruby in the file", "- send: {data: <%= 1 + 1 %>}\n- send: {data: <%= ENV['NONE_SUCH'] %>}\n", ["-u", "localhost:1"], 104,
-      "scenario.yml:1:16: expected <%= ENV", "scenario.yml:2:16: the variable NONE_SUCH is not set"],
+    ["Ruby that there is not", "- send: {data: <%= File.read('x') %>}\n", ["-u", "localhost:1"], 104,
+      "scenario.yml:1:20: the constant File is not supported"],
+    ["an unset variable", "- send: {data: <%= ENV['NONE_SUCH'] %>}\n", ["-u", "localhost:1"], 104,
+      "scenario.yml:1:20: the variable NONE_SUCH is not set"],
     ["no server", "- receive\n", [], 2, "which server? Expected --url, for example --url ws://localhost:3334/cable"],
     ["a wrong URL", "- receive\n", ["-u", "http://localhost"], 1, "expected ws or wss"],
     ["a wrong scale", "- receive\n", ["-u", "localhost", "-s", "0"], 2, "--scale"],
@@ -414,4 +450,62 @@ describe("what is wrong is said", () => {
     const { code, stderr } = await plimsollIn({}, "run", "--as", "wsdirector", "absent.yml", "-u", "localhost:1");
     assert.deepEqual([code, /cannot read absent.yml/.test(stderr)], [255, true], stderr);
   });
+});
+
+describe("templates are Ruby's", () => {
+  /** What Ruby's ERB makes of it. */
+  const ruby = (template) =>
+    execFileSync("ruby", ["-rerb", "-rjson", "-rsecurerandom", "-e", 'scale = 3; print ERB.new($stdin.read, trim_mode: "-").result(binding)'], {
+      input: template,
+      encoding: "utf8",
+      env: { ...process.env, ROOMS: "4", LANG: "C.UTF-8" },
+    });
+
+  for (const code of [
+    "scale", "scale * 2 + 1", "scale / 2", "-7 / 2", "-7 % 3", "7 % -3", "2 ** 10", "-2 ** 2", "7 / 2.0", "1e20", "0.00001", "1_000", "10.0", "3.7.to_i",
+    'ENV["ROOMS"]', 'ENV["NONE"] || 5', 'ENV.fetch("ROOMS").to_i * 2', 'ENV.fetch("NONE", "x")', 'ENV["NONE"].to_i',
+    '"user_#{scale + 1}"', "'a#{1}'", '"a\\tb"', '"ab" * 3', '"a" + "b"', '"abc"[1]', '"abc".upcase', '"a,b".split(",").inspect', '"5 apples".to_i', '" x ".strip',
+    '42.to_s.rjust(6, "0")', 'format("%05.1f|%-4s|%+d|%x", 3.14159, "ab", 5, 255)', "[1, 2, 3].map { |n| n * scale }.join(\"-\")", "(1..4).select { |n| n.even? }.sum",
+    "[3, 1, 2].sort.inspect", "[1, [2, nil]].inspect", "[1, 2, 3].first(2).inspect", "[1, 2, 3][-1]", "[1, 2, 3, 4][1..-2].inspect", "(1..3).to_a.reverse.join",
+    '{ "a" => 1, b: [true, nil, 1.5] }.to_json', '{ a: 1 }[:a]', '{ "a" => 1 }.fetch("b", 2)', "{ a: 1 }.keys.inspect",
+    'scale > 2 ? "big" : "small"', "scale == 3 && !false", "nil || false || :x", "not (1 == 2)", "[1, 2].include?(2)", "1 <=> 2", "5.clamp(1, 3)", "10.fdiv(4)", "3.zero?", "1..3", "1...3",
+    "Integer(\"12\") + 1", "[1, 1, 2].uniq.length", "[[1, 2], [3, 4]].map { |a, b| a * b }.sum", '"é".length', "1.5.round", "2.5.floor", "1.234.round(2)",
+  ]) {
+    test(`<%= ${code} %>`, (t) => same(t, `<%= ${code} %>`));
+  }
+
+  for (const template of [
+    "<% 3.times do |i| %><%= i %>,<% end %>",
+    "a\n<% [1, 2].each do |x| -%>\n- <%= x %>\n<% end -%>\nz\n",
+    "  <%- if scale > 2 -%>\n  yes\n  <%- else -%>\n  no\n  <%- end -%>\n",
+    "<% i = 0 %><% while i < 3 do %><%= i += 1 %><% end %>",
+    "<% for x in 1..3 do %><%= x * x %> <% end %>",
+    "<% x = 5; y = 2 %><% unless x < y %><%= x - y %><% end %>",
+    "<% 6.times do |i| next if i.odd?; break if i > 4 %><%= i %><% end %>",
+    "<% names = [] %><% 3.times { |i| names << \"n#{i}\" } %><%= names.join(\",\") %>",
+    "<% h = {} %><% h[:a] = 1; h[:a] += 2 %><%= h[:a] %>",
+    "<% 1.upto(3) { |i| %><%= i %><% } %><% 3.downto(1) { |i| %><%= i %><% } %><% 1.step(7, 3) { |i| %><%= i %><% } %>",
+    "<% loop do %>x<% break %><% end %>",
+    "<% { a: 1, b: 2 }.each do |key, value| %><%= key %>=<%= value %>;<% end %>",
+    "<%# a comment %>é",
+    "<% x = nil %><% x ||= 4 %><%= x %>",
+    "<% if scale > 5 %>a<% elsif scale > 2 %>b<% else %>c<% end %>",
+  ]) {
+    test(JSON.stringify(template), (t) => same(t, template));
+  }
+
+  /** A scenario sends what the template gives: the same as the file that Ruby makes of it. */
+  async function same(t, template) {
+    const got = [];
+    const url = await serve(t, (client) => client.on("message", (text) => got.push(String(text))));
+    const lines = `[${template}]`.split("\n").map((line) => `      ${line}\n`);
+    const file = `- send:\n    data: |-\n${lines.join("")}`;
+    for (const scenario of [file, ruby(file)]) {
+      const cwd = folderOf(t, { "scenario.yml": scenario });
+      const { code, stderr } = await plimsollIn({ cwd, env: { ROOMS: "4" } }, "run", "scenario.yml", "--scale", "3", "-u", url);
+      assert.equal(code, 0, stderr);
+    }
+    assert.equal(got.length, 2);
+    assert.equal(got[0], got[1]);
+  }
 });

@@ -6,6 +6,7 @@
 mod barrier;
 mod client;
 mod course;
+mod erb;
 mod expectation;
 mod expression;
 mod failure;
@@ -18,17 +19,18 @@ mod phoenix;
 mod reading;
 mod scenario;
 mod steps;
-mod template;
 mod timings;
 mod users;
+mod voice;
 
 pub(crate) use self::keys::FILE;
 pub use self::{
+    erb::fill_in,
     failure::Failure,
     outcome::{GroupOutcome, Outcome, TimedStep},
     scenario::{Group, Scenario},
-    template::fill_in,
     users::{Connect, Report, Users, UsersError},
+    voice::Voice,
 };
 
 #[cfg(test)]

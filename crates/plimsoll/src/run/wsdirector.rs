@@ -1,6 +1,6 @@
 //! `plimsoll run FILE.yml`: scenarios that are written as wsdirector's files.
 
-use std::{ffi::OsString, path::Path, sync::Arc};
+use std::{collections::BTreeMap, ffi::OsString, path::Path, sync::Arc};
 
 use plimsoll_clients::tls::{Believe, Tls, TlsOptions};
 use plimsoll_load::{
@@ -11,7 +11,7 @@ use plimsoll_load::{
 use plimsoll_report::{Summary, summary::Kind};
 use plimsoll_scenario::{
     document::{Document, Mistakes},
-    wsdirector::{Connect, Outcome, Report, Scenario, Users as Clients, fill_in},
+    wsdirector::{Connect, Outcome, Report, Scenario, Users as Clients, Voice, fill_in},
 };
 use serde_json::json;
 
@@ -33,10 +33,16 @@ pub(super) use self::options::{ClientFlags, Source};
 /// Runs the file that `arguments` of `plimsoll run` name.
 pub(super) fn execute(arguments: &[OsString], surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
     let mut options: Options = numbers::parse(arguments);
+    options.be_compatible();
     if let Some(outcome) = lead(&mut options, surroundings) {
         return outcome;
     }
-    run_local(conduct(&options, surroundings))
+    let outcome = run_local(conduct(&options, surroundings));
+    if options.compat {
+        // wsdirector has one exit code for everything that is not well.
+        return outcome.map_err(|failure| Failure::Runtime(failure.message().into()));
+    }
+    outcome
 }
 
 /// The flags of a file.
@@ -64,7 +70,7 @@ async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<S
     )?;
     let scenario = read(&source, options.scale, surroundings)?
         .map_err(|mistakes| TestFailure::InvalidOptions.because(mistakes))?;
-    let clients = Clients::new(scenario, &connect(&options.clients, url)?).await?;
+    let clients = Clients::new(scenario, &connect(&options.clients, url, options.voice())?).await?;
     let test = ScenarioTest {
         options,
         name: source.name(),
@@ -85,29 +91,50 @@ fn read(
     scale: u32,
     surroundings: &Surroundings<'_>,
 ) -> Result<Result<Scenario, Mistakes>, Failure> {
-    let document = document(source, surroundings)?;
-    Ok(document.and_then(|document| Scenario::read(&document, scale)))
+    Ok(Template::read(source, surroundings)?.scenario(scale))
 }
 
-/// The text of a scenario, with its templates filled in.
-pub(super) fn document(
-    source: &Source,
-    surroundings: &Surroundings<'_>,
-) -> Result<Result<Document, Mistakes>, Failure> {
-    let name = source.name();
-    let text = match source {
-        Source::Text(text) => text.clone(),
-        Source::File(path) => {
-            let text = (surroundings.read_file)(path);
-            text.map_err(|error| Failure::unreadable(path, &error))?
-        }
-    };
-    let variable = |name: &str| surroundings.variable(name).map(str::to_owned);
-    Ok(fill_in(&name, &text, &variable).and_then(|text| Document::read(&name, &text)))
+/// The text of a file, with the environment for its templates.
+#[derive(Debug)]
+pub(super) struct Template {
+    name: String,
+    text: String,
+    environment: BTreeMap<String, String>,
+}
+
+impl Template {
+    pub(super) fn read(source: &Source, surroundings: &Surroundings<'_>) -> Result<Self, Failure> {
+        let text = match source {
+            Source::Text(text) => text.clone(),
+            Source::File(path) => {
+                let text = (surroundings.read_file)(path);
+                text.map_err(|error| Failure::unreadable(path, &error))?
+            }
+        };
+        let texts = surroundings.environment.iter();
+        let texts = texts.filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
+        Ok(Self {
+            name: source.name(),
+            text,
+            environment: texts
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+        })
+    }
+
+    /// The scenario at this scale.
+    ///
+    /// # Errors
+    /// The mistakes of its templates, or else all others.
+    pub(super) fn scenario(&self, scale: u32) -> Result<Scenario, Mistakes> {
+        let variable = |name: &str| self.environment.get(name).cloned();
+        let text = fill_in(&self.name, &self.text, scale, &variable)?;
+        Scenario::read(&Document::read(&self.name, &text)?, scale)
+    }
 }
 
 /// The URL and the options for connections of clients.
-pub(super) fn connect(clients: &ClientFlags, url: String) -> Result<Connect, Failure> {
+pub(super) fn connect(clients: &ClientFlags, url: String, voice: Voice) -> Result<Connect, Failure> {
     let tls = clients.insecure.then(|| {
         Tls::new(TlsOptions {
             believe: Believe::Anybody,
@@ -119,6 +146,7 @@ pub(super) fn connect(clients: &ClientFlags, url: String) -> Result<Connect, Fai
         subprotocol: clients.subprotocol.clone(),
         tls: tls.transpose()?.map(Arc::new),
         barrier_timeout: clients.timeout,
+        voice,
     })
 }
 
@@ -185,6 +213,9 @@ impl ScenarioTest<'_> {
     fn text(&self, summary: &Summary, outcome: &Outcome) -> String {
         for notice in &summary.notices {
             tracing::warn!("{notice}");
+        }
+        if self.options.compat {
+            return outcome.in_wsdirectors_words();
         }
         let mut text = outcome.to_string();
         let table = timings::table(outcome, summary);

@@ -26,6 +26,7 @@ use super::{
     mailbox::{self, Mailbox, Message},
     phoenix::{self, Channels},
     scenario::{Action, Expectation, Group, Outgoing, Protocol, Receive, ReceiveAll},
+    voice::Speaker,
 };
 
 /// The time limit of the answer to a subscription or a join: as for `receive`.
@@ -39,9 +40,7 @@ const MOST_CHARACTERS: usize = 200;
 
 /// A connected client.
 pub(super) struct Client<'a> {
-    group: &'a Group,
-    /// Its number within the group, from 1.
-    number: u32,
+    speaker: Speaker<'a>,
     conversation: Conversation,
     incoming: Incoming<'a>,
     channels: Channels,
@@ -50,6 +49,7 @@ pub(super) struct Client<'a> {
 /// Puts the messages that steps can take into the mailbox.
 struct Incoming<'a> {
     group: &'a Group,
+    speaker: Speaker<'a>,
     mailbox: Mailbox,
     /// Only Phoenix clients have one.
     heartbeat: Option<Heartbeat>,
@@ -63,6 +63,7 @@ impl Recipient for Incoming<'_> {
             Event::Binary(bytes) => format!("(a binary message of {} bytes)", bytes.len()),
             Event::Ping(_) | Event::Pong(_) | Event::Close(_) => return,
         };
+        self.speaker.show("<-", &text);
         let heartbeat = self.heartbeat.as_ref();
         let is_reply = heartbeat.is_some_and(|heartbeat| heartbeat.is_reply(&text));
         if !is_reply && !is_ignored(self.group, &text) {
@@ -87,7 +88,7 @@ impl<'a> Client<'a> {
     /// Connects, and waits for the welcome of the protocol.
     pub(super) async fn connect(
         group: &'a Group,
-        number: u32,
+        speaker: Speaker<'a>,
         options: &Options,
         traffic: &Rc<Traffic>,
     ) -> Result<(Self, Connected), Unmet> {
@@ -112,11 +113,11 @@ impl<'a> Client<'a> {
             }
         };
         let client = Self {
-            group,
-            number,
+            speaker,
             conversation: Conversation::new(connection),
             incoming: Incoming {
                 group,
+                speaker,
                 mailbox: Mailbox::default(),
                 heartbeat: (group.protocol == Protocol::Phoenix).then(Heartbeat::new),
             },
@@ -149,7 +150,7 @@ impl<'a> Client<'a> {
             Action::Receive(receive) => {
                 let message = self.receive(receive).await?;
                 if receive.prints {
-                    self.say(&message.text);
+                    self.speaker.say(&message.text);
                 }
                 // The wait for a message that arrived before the step began is zero.
                 return Ok(message.at.saturating_duration_since(start));
@@ -158,7 +159,7 @@ impl<'a> Client<'a> {
                 return Ok(self.receive_all(all).await?.saturating_duration_since(start));
             }
             Action::Sleep { time, shift } => self.listen_while(sleep(shifted(*time, *shift))).await,
-            Action::Debug(message) => self.say(message),
+            Action::Debug(message) => self.speaker.say(message),
             Action::Subscribe { identifier } => self.subscribe(identifier).await?,
             Action::Join { topic, payload } => {
                 let (text, reference) = self.channels.join(topic, payload);
@@ -185,11 +186,6 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Prints for the user.
-    fn say(&self, text: &str) {
-        tracing::info!(target: "scenario", "client={}_{} {text}", self.group.name, self.number);
-    }
-
     async fn send(&mut self, outgoing: &Outgoing) -> Result<(), Unmet> {
         match outgoing {
             Outgoing::Text(text) => self.send_text(text).await,
@@ -206,6 +202,7 @@ impl<'a> Client<'a> {
 
     async fn send_text(&mut self, text: &str) -> Result<(), Unmet> {
         let unsent = |error: String| unmet(format!("to send {}", cut(text)), error);
+        self.speaker.show("->", text);
         let queued = self.conversation.queue(Opcode::Text, text.as_bytes());
         queued.map_err(|error| unsent(error.to_string()))?;
         let sent = self.conversation.flush(&mut self.incoming).await;
@@ -368,6 +365,7 @@ impl<'a> Client<'a> {
             return;
         };
         let text = heartbeat.beat(self.channels.next_ref());
+        self.speaker.show("->", &text);
         // A server that has not read earlier messages sees anyway that this client is alive.
         let connection = self.conversation.connection_mut();
         if connection.n_unsent_bytes() == 0 {

@@ -44,7 +44,7 @@ pub struct TimedStep {
 impl GroupOutcome {
     pub(super) fn new(group: &Arc<Group>, n_done: u32, n_failed: u32) -> Self {
         let steps = timings::labels_of(group).into_iter().map(|step| TimedStep {
-            metric: timings::part_name(&group.name, &step),
+            metric: timings::part_name(&group.key, &step),
             step,
         });
         Self {
@@ -71,6 +71,34 @@ impl Outcome {
     /// Clients that failed.
     pub fn n_failed(&self) -> u32 {
         self.groups.iter().map(|group| group.failures).sum()
+    }
+
+    /// The result exactly as wsdirector writes it: a line for each group, and a failure for each failed client.
+    pub fn in_wsdirectors_words(&self) -> String {
+        let mut text = String::new();
+        for group in &self.groups {
+            if self.groups.len() > 1 {
+                text.push_str(&format!("Group {}: ", group.name));
+            }
+            text.push_str(&format!(
+                "{} clients, {} failures\n",
+                group.clients, group.failures
+            ));
+        }
+        let of_clients = self
+            .failures
+            .iter()
+            .flat_map(|failure| std::iter::repeat_n(failure, failure.n_clients as usize));
+        for (position, failure) in of_clients.enumerate() {
+            text.push_str(&format!(
+                "\n{}) Action failed: #{}\n   -- expected: {}\n   ++ got: {} (String)\n",
+                position + 1,
+                failure.step,
+                failure.expected,
+                failure.got
+            ));
+        }
+        text
     }
 
     /// All clients.

@@ -1,6 +1,6 @@
 //! From a document to its scenario at one scale.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use plimsoll_load::nearest::nearest;
 use regex::{Regex, RegexBuilder};
@@ -24,7 +24,8 @@ impl Scenario {
     /// All its mistakes.
     pub fn read(document: &Document, scale: u32) -> Result<Self, Mistakes> {
         let root = document.root();
-        let groups = groups(&root, scale);
+        let mut groups = groups(&root, scale);
+        tell_apart(&mut groups);
         check(&root, &groups);
         document.finish()?;
         Ok(Self {
@@ -74,6 +75,7 @@ fn groups(root: &Part<'_>, scale: u32) -> Vec<Group> {
 
 fn bare_group(name: String, n_clients: u32, course: Course) -> Group {
     Group {
+        key: name.clone(),
         name,
         n_clients,
         protocol: Protocol::Base,
@@ -240,16 +242,25 @@ fn escaped(text: &str) -> String {
     form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
-/// What can only be judged of all groups together.
-fn check(root: &Part<'_>, groups: &[Group]) {
-    for (position, group) in groups.iter().enumerate() {
-        if groups[..position].iter().any(|other| other.name == group.name) {
-            root.mistake(format!(
-                "two groups have the name `{}`; give each its own name",
-                group.name
-            ));
+/// Gives groups that share a name keys of their own: `listener`, `listener (2)`.
+fn tell_apart(groups: &mut [Group]) {
+    let mut taken: HashSet<String> = groups.iter().map(|group| group.name.clone()).collect();
+    let mut used = HashSet::new();
+    for group in groups {
+        let mut number = 2_usize;
+        while !used.insert(group.key.clone()) {
+            group.key = format!("{} ({number})", group.name);
+            number += 1;
+            if !taken.insert(group.key.clone()) {
+                // Another group has this as its name.
+                group.key.clone_from(&group.name);
+            }
         }
     }
+}
+
+/// What can only be judged of all groups together.
+fn check(root: &Part<'_>, groups: &[Group]) {
     if !groups.is_empty() && groups.iter().all(|group| group.n_clients == 0) {
         root.mistake(
             "no group has a client at this scale; expected a multiplier of at least 1, or a larger --scale",

@@ -12,7 +12,7 @@ use crate::document::Place;
 pub struct Scenario {
     /// The file, as people named it.
     pub(super) file: String,
-    /// At least one, with distinct names.
+    /// At least one, with distinct keys.
     pub(super) groups: Vec<Arc<Group>>,
 }
 
@@ -31,8 +31,10 @@ impl Scenario {
 /// Clients with the same steps.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// Its name.
+    /// Its name. Groups may share one.
     pub name: String,
+    /// Its name in metrics and plans, which no other group has.
+    pub(super) key: String,
     /// How many clients.
     pub n_clients: u32,
     pub(super) protocol: Protocol,

@@ -368,7 +368,6 @@ fn all_mistakes_of_a_file_are_told() {
       - join
 "#,
         &expect![[r#"
-            test.yml:2:1: two groups have the name `a`; give each its own name
             test.yml:4:15: [0].client.protocol: `actioncable` is not a protocol; did you mean `action_cable`?
             test.yml:5:17: [0].client.multiplier: expected a whole number or an expression with :scale, for example ":scale * 2"
             test.yml:6:5: [0].client.acitons: is not a key here; did you mean `actions`?
@@ -428,4 +427,18 @@ fn what_cannot_work_is_told_before_the_run() {
     // An empty loop ends.
     let nothing = "- loop: {multiplier: 1000000, actions: [{loop: {multiplier: 1000000, actions: []}}]}\n";
     assert_eq!(read(nothing, 1).groups().next().unwrap().course.len(), 0);
+}
+
+#[test]
+fn groups_may_share_a_name() {
+    let file = "- client: {name: a}\n- client: {name: a (2)}\n- client: {name: a}\n- client: {name: a}\n";
+    let scenario = Scenario::read(&Document::read("test.yml", file).unwrap(), 1).unwrap();
+    let names: Vec<_> = scenario
+        .groups()
+        .map(|group| (group.name.as_str(), group.key.as_str()))
+        .collect();
+    assert_eq!(
+        names,
+        [("a", "a"), ("a (2)", "a (2)"), ("a", "a (3)"), ("a", "a (4)")]
+    );
 }

@@ -56,12 +56,12 @@ impl Timings {
                 n_parts += 1;
                 if n_parts <= MOST_PARTS {
                     let tags =
-                        tags(&group.name, label).map(|(name, value)| (name.to_owned(), value.to_owned()));
+                        tags(&group.key, label).map(|(name, value)| (name.to_owned(), value.to_owned()));
                     registry.sub_metric(id, &Selector::new(tags.into()));
                 }
             }
             labels.push(of_group);
-            names.push(group.name.clone());
+            names.push(group.key.clone());
         }
         Ok(Self {
             metric,

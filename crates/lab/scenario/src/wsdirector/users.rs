@@ -33,6 +33,7 @@ use super::{
     outcome::{GroupOutcome, Outcome},
     scenario::{Action, Group, Scenario, Step, Turn},
     timings::Timings,
+    voice::{Speaker, Voice},
 };
 
 /// The time limit of an iteration, which the engine requires. Iterations end before it, because every step has a time
@@ -50,6 +51,8 @@ pub struct Connect {
     pub tls: Option<Arc<Tls>>,
     /// How long a `wait_all` waits without an arriving client.
     pub barrier_timeout: Duration,
+    /// Where clients speak.
+    pub voice: Voice,
 }
 
 /// Why clients cannot be created.
@@ -78,6 +81,7 @@ pub struct Users {
 #[derive(Debug)]
 struct Shared {
     scenario: Scenario,
+    voice: Voice,
     /// By group.
     options: Vec<Options>,
     barrier: Barrier,
@@ -125,6 +129,7 @@ impl Users {
         let timings = Timings::register(&mut registry, groups().map(AsRef::as_ref))?;
         let counters = |group: &Arc<Group>| (0..group.n_samples).map(|_| AtomicU32::new(0)).collect();
         let shared = Shared {
+            voice: connect.voice.clone(),
             options,
             barrier: Barrier::new(
                 groups().map(|group| (group.name.clone(), group.n_clients)),
@@ -155,7 +160,7 @@ impl Users {
                     max_duration: LONGEST,
                     graceful_stop: Duration::ZERO,
                 };
-                Part::new(&group.name, executor)
+                Part::new(&group.key, executor)
             })
             .collect()
     }
@@ -222,9 +227,7 @@ impl Vu for ScenarioVu {
         let shared = &*self.0;
         let groups = &shared.scenario.groups;
         Box::pin(async move {
-            let group = groups
-                .iter()
-                .position(|group| group.name == context.scenario.name);
+            let group = groups.iter().position(|group| group.key == context.scenario.name);
             let Some(group) = group else {
                 return Err(IterationError::new("no group has the name of this scenario"));
             };
@@ -270,7 +273,7 @@ impl<'a> ClientRun<'a> {
         let start = Instant::now();
         metrics.count(websocket.sessions, 1);
         let options = &self.shared.options[self.group];
-        let connected = Client::connect(self.group(), self.number(), options, &traffic).await;
+        let connected = Client::connect(self.group(), self.speaker(), options, &traffic).await;
         let outcome = match connected {
             Ok((mut client, connected)) => {
                 self.record_connect(&connected);
@@ -369,6 +372,14 @@ impl<'a> ClientRun<'a> {
     /// From 1 within the group, which has at most a million clients.
     fn number(&self) -> u32 {
         self.context.scenario_iteration as u32 + 1
+    }
+
+    fn speaker(&self) -> Speaker<'a> {
+        Speaker {
+            voice: &self.shared.voice,
+            group: &self.group().name,
+            number: self.number(),
+        }
     }
 
     fn group(&self) -> &'a Group {

@@ -3,11 +3,12 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, ValueHint};
+use plimsoll_scenario::wsdirector::Voice;
 
 use crate::{
     exit::Failure,
     series::{SeriesFlags, Targeted},
-    session::SessionFlags,
+    session::{self, Format, SessionFlags},
 };
 
 const EXAMPLES: &str = "\
@@ -56,7 +57,10 @@ pub(in crate::run) struct Options {
     pub(super) no_summary: bool,
     #[command(flatten)]
     pub(super) session: SessionFlags,
-    /// Log each step of each client.
+    /// Print only what wsdirector prints, and end with 1 whenever something is wrong.
+    #[arg(long)]
+    pub(super) compat: bool,
+    /// Log each step of each client; twice: its messages, too.
     #[arg(long, short, action = clap::ArgAction::Count)]
     pub(super) verbose: u8,
     /// Always use colours.
@@ -107,6 +111,27 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl Options {
+    /// Applies `--compat` to the flags that it implies.
+    pub(super) fn be_compatible(&mut self) {
+        if self.compat {
+            self.session.quiet = true;
+            self.no_summary = true;
+        }
+    }
+
+    /// Where clients speak: on standard output as in wsdirector, or in the log when standard output is one JSON object.
+    pub(super) fn voice(&self) -> Voice {
+        let is_json = self.session.format == Format::Json;
+        Voice::new(self.verbose > 1, move |line| {
+            if is_json {
+                tracing::info!(target: "scenario", "{line}");
+            } else if session::print(&format!("{line}\n")).is_err() {
+                // The result, which goes there, too, will report it.
+                tracing::debug!("a line of a client could not be printed");
+            }
+        })
+    }
+
     /// The source of the scenario, and the URL of the server.
     ///
     /// # Errors

@@ -14,6 +14,7 @@ use tokio::{
 };
 
 use super::*;
+use crate::wsdirector::voice::Voice;
 use crate::{document::Document, wsdirector::Scenario};
 
 /// A server that answers heartbeats, and drops a client that was silent for as long as Phoenix waits. Returns when it
@@ -68,8 +69,14 @@ async fn heard(protocol: &str, actions: &str) -> Vec<(Duration, String)> {
     let scenario = Scenario::read(&document, 1).unwrap();
     let group = scenario.groups().next().unwrap();
     let options = Options::new(Target::parse(&format!("ws://{address}/")).unwrap(), vec![address]);
+    let voice = Voice::new(true, |_| {});
+    let speaker = Speaker {
+        voice: &voice,
+        group: &group.name,
+        number: 1,
+    };
     let client = async {
-        let (mut client, _) = Client::connect(group, 1, &options, &Rc::default())
+        let (mut client, _) = Client::connect(group, speaker, &options, &Rc::default())
             .await
             .ok()
             .unwrap();

@@ -3,10 +3,10 @@
 
 use clap::Parser;
 use plimsoll_load::{metrics::Registry, plan::Plan};
-use plimsoll_scenario::wsdirector::{Connect, Scenario, Users};
+use plimsoll_scenario::wsdirector::{Connect, Users, Voice};
 
 use super::super::{
-    super::wsdirector::{self, ClientFlags, Source},
+    super::wsdirector::{self, ClientFlags, Source, Template},
     Options,
     attempt::{Attempt, with_errors},
     options::Timing,
@@ -27,7 +27,8 @@ struct Program {
 
 /// A scenario that was read.
 pub(in crate::run::line) struct WsdirectorTest {
-    document: plimsoll_scenario::document::Document,
+    /// The file, whose templates have another text at each scale.
+    file: Template,
     connect: Connect,
     registry: Registry,
     counts_errors: bool,
@@ -51,11 +52,9 @@ impl WsdirectorTest {
         })?;
         let invalid = |mistakes| TestFailure::InvalidOptions.because(mistakes);
         let source = Source::File(options.file.clone());
-        let document = wsdirector::document(&source, surroundings)?.map_err(invalid)?;
-        let n_clients = |scale| -> Result<u64, Failure> {
-            let scenario = Scenario::read(&document, scale).map_err(invalid)?;
-            Ok(scenario.n_clients())
-        };
+        let file = Template::read(&source, surroundings)?;
+        let n_clients =
+            |scale| -> Result<u64, Failure> { Ok(file.scenario(scale).map_err(invalid)?.n_clients()) };
         let (n_first, n_second) = (n_clients(1)?, n_clients(2)?);
         if n_second == n_first {
             return Err(Failure::Usage(format!(
@@ -64,12 +63,14 @@ impl WsdirectorTest {
                 options.name()
             )));
         }
-        let connect = wsdirector::connect(&flags, url)?;
-        let users = Users::new(Scenario::read(&document, 1).map_err(invalid)?, &connect).await?;
+        // Standard output has the rows of the search.
+        let voice = Voice::new(false, |line| tracing::info!(target: "scenario", "{line}"));
+        let connect = wsdirector::connect(&flags, url, voice)?;
+        let users = Users::new(file.scenario(1).map_err(invalid)?, &connect).await?;
         let (registry, counts_errors) = with_errors(users.registry)?;
         Ok(Self {
             n_more: n_second - n_first,
-            document,
+            file,
             connect,
             registry,
             counts_errors,
@@ -88,7 +89,9 @@ impl WsdirectorTest {
 
     pub(super) async fn attempt(&self, scale: u64) -> Result<Attempt, Failure> {
         let scale = u32::try_from(scale).unwrap_or(u32::MAX);
-        let scenario = Scenario::read(&self.document, scale)
+        let scenario = self
+            .file
+            .scenario(scale)
             .map_err(|mistakes| TestFailure::InvalidOptions.because(mistakes))?;
         let users = Users::new(scenario, &self.connect).await?;
         Ok(Attempt {
