@@ -299,12 +299,12 @@ describe("layers", () => {
   }
 
   test("what k6 has and we have not is refused by name: 2", async (t) => {
-    const { code, stderr } = await run(t, NOTHING, ["--execution-segment", "0:1/2"]);
+    const { code, stderr } = await run(t, NOTHING, ["--traces-output", "otel"]);
     assert.equal(code, 2);
-    assert.match(stderr, /--execution-segment is not supported: /);
-    const command = await plimsollIn({}, "archive", "script.js");
+    assert.match(stderr, /--traces-output is not supported: /);
+    const command = await plimsollIn({}, "cloud", "script.js");
     assert.equal(command.code, 2);
-    assert.match(command.stderr, /k6's command `archive` is not supported: /);
+    assert.match(command.stderr, /k6's command `cloud` is not supported: /);
   });
 
   test("a script sees the variables of the system and those that are given", async (t) => {

@@ -37,6 +37,7 @@ enum Command {
     Line(Box<run::LineOptions>),
     Quick(run::QuickOptions),
     Inspect(run::InspectOptions),
+    Archive(Box<run::ArchiveOptions>),
     Report(report::Options),
     Check(check::Options),
     Conform(Box<conform::Options>),
@@ -61,7 +62,7 @@ pub(crate) fn run(arguments: Vec<OsString>, surroundings: &Surroundings<'_>) -> 
             run::line_of_bench(&arguments, surroundings)
         }
         Some("run") if let Some(outcome) = run::other_dialect(&arguments, surroundings) => outcome,
-        Some("run" | "inspect") => {
+        Some("run" | "inspect" | "archive") => {
             let arguments = run::with_variables(&CommandLine::command(), arguments, surroundings)?;
             execute(numbers::parse(arguments), &[], surroundings)
         }
@@ -105,6 +106,7 @@ fn execute(
         Command::Line(options) => options.execute(surroundings),
         Command::Quick(options) => options.execute(surroundings),
         Command::Inspect(options) => options.execute(surroundings),
+        Command::Archive(options) => options.execute(surroundings),
         Command::Report(options) => options.execute(surroundings),
         Command::Check(options) => options.execute(surroundings),
         Command::Conform(options) => options.execute(surroundings),

@@ -1,5 +1,6 @@
 //! `plimsoll run`: load tests that are written as k6 scripts, or as files of other tools.
 
+mod archive;
 mod artillery;
 mod check;
 mod config_file;
@@ -25,6 +26,7 @@ use std::ffi::OsString;
 use plimsoll_scenario::dialect::Dialect;
 
 pub(crate) use self::{
+    archive::Options as ArchiveOptions,
     artillery::QuickOptions,
     check::{ArtilleryFlags, Findings, Input, Located, check},
     dialect::{is_document, is_script},

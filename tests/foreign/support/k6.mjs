@@ -18,7 +18,7 @@ export const buildK6 = () => built("k6", "go.k6.io/k6");
 
 /** Runs k6 to its end in `cwd`, with `env` on top of the environment: `{ code, signal, stdout, stderr }`. */
 export async function k6In({ cwd, env }, ...args) {
-  const ours = Object.entries(process.env).filter(([name]) => !name.startsWith("K6_"));
+  const ours = Object.entries(process.env).filter(([name]) => !/^(K6_.*|(https?|no)_proxy)$/i.test(name));
   const child = spawn(PROGRAM, args, {
     stdio: ["ignore", "pipe", "pipe"],
     // No run tells its maker about itself.

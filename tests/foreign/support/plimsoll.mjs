@@ -28,7 +28,7 @@ process.on("exit", () => rmSync(DATA, { recursive: true, force: true }));
 /** What this machine's environment says about servers and load tests is not part of a test. */
 export const ENVIRONMENT = {
   ...Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(PLIMSOLL_.*|ANYCABLE_.*|K6_.*|PORT|REDIS_URL)$/.test(name)),
+    Object.entries(process.env).filter(([name]) => !/^(PLIMSOLL_.*|ANYCABLE_.*|K6_.*|PORT|REDIS_URL|(https?|no)_proxy)$/i.test(name)),
   ),
   PLIMSOLL_DATA_DIR: DATA,
 };

@@ -18,6 +18,7 @@ pub mod pacer;
 pub mod plan;
 pub mod preflight;
 pub mod run;
+pub mod segment;
 pub mod threshold;
 pub mod vu;
 pub mod watch;

@@ -3,7 +3,7 @@
 //! [`Options`] are the users' settings, in layers (docs/reference/run.md, Options); a [`Plan`] is their checked
 //! meaning. Front ends without options build a plan directly.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 mod consolidated;
 mod derive;
@@ -12,6 +12,7 @@ mod error;
 mod fields;
 mod options;
 mod scenario;
+mod share;
 
 pub use self::{
     duration::{DurationError, parse_duration},
@@ -19,13 +20,17 @@ pub use self::{
     options::{Options, Read},
     scenario::Scenario,
 };
-use crate::{executor::Executor, metrics::Tags, threshold::Rules};
+use crate::{executor::Executor, metrics::Tags, segment::Stripe, threshold::Rules};
 
 /// What a run is to do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The scenarios, by name; at least one.
+    /// The scenarios, by name; at least one, unless the test is split and this instance has no work.
     pub scenarios: Vec<Scenario>,
+    /// The names of scenarios of which this instance of a split test runs nothing.
+    pub idle: Vec<String>,
+    /// The numbers of this instance's virtual users in the whole of a split test; `None` for a test that is not split.
+    pub stripe: Option<Arc<Stripe>>,
     /// Tags of all samples.
     pub tags: Tags,
     /// Tags that the engine and the protocols add automatically.
@@ -87,6 +92,8 @@ impl Plan {
     pub fn new(scenarios: Vec<Scenario>) -> Self {
         Self {
             scenarios,
+            idle: Vec::new(),
+            stripe: None,
             tags: Tags::new(),
             system_tags: SYSTEM_TAGS.map(str::to_owned).into(),
             thresholds: Rules::new(),

@@ -48,6 +48,8 @@ pub struct IterationContext {
     pub iteration_in_scenario: u64,
     /// The number of earlier iterations of this scenario by all virtual users: unique in the run.
     pub scenario_iteration: u64,
+    /// That number in the whole of a test that is split over several instances; otherwise the same number.
+    pub scenario_iteration_in_test: u64,
     /// What it is a part of: the name, the function to call, environment and tags.
     pub scenario: Arc<Scenario>,
     /// The scheduled start. Latency of an open model counts from here.

@@ -74,6 +74,18 @@ pub(crate) struct Work {
     tags: BTreeMap<String, String>,
 }
 
+impl Host {
+    /// The number of the virtual user in the whole of a test that is split over several instances: k6's
+    /// `exec.vu.idInTest`.
+    pub(crate) fn vu_in_test(&self) -> u64 {
+        let vu = u64::from(self.vu);
+        match (&self.program.options().stripe, vu.checked_sub(1)) {
+            (Some(stripe), Some(index)) => stripe.index(index) + 1,
+            _ => vu,
+        }
+    }
+}
+
 impl Work {
     /// Work that records with `recorder`.
     pub(crate) fn new(iteration: Option<IterationContext>, recorder: Recorder, run: RunHandle) -> Self {

@@ -3,7 +3,7 @@
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use plimsoll_clients::{
-    dial::{Dialer, HostPattern, Network as Block, Overrides, Resolver, SourceAddresses},
+    dial::{Dialer, HostPattern, Network as Block, Overrides, Proxies, Resolver, SourceAddresses},
     tls::{Believe, Identity, Tls, TlsError, TlsOptions, TlsVersion, Versions},
 };
 use plimsoll_load::plan::{Options, OptionsError, parse_duration};
@@ -37,12 +37,15 @@ impl Network {
     ///
     /// # Errors
     /// The first option that cannot be used.
-    pub(crate) fn of(options: &Options) -> Result<Self, NetworkError> {
+    pub(crate) fn of(options: &Options, proxies: Proxies) -> Result<Self, NetworkError> {
         let get = |option| options.get(option).filter(|value| !value.is_null());
         let sources = get("localIPs").and_then(Value::as_str);
         let user_agent = get("userAgent").and_then(Value::as_str);
         Ok(Self {
-            dialer: Arc::new(dialer(&get)?),
+            dialer: Arc::new(Dialer {
+                proxies,
+                ..dialer(&get)?
+            }),
             tls: Arc::new(tls(&get)?),
             user_agent: user_agent
                 .unwrap_or(concat!("plimsoll/", env!("CARGO_PKG_VERSION")))
@@ -78,7 +81,7 @@ fn dialer<'a>(get: &impl Fn(&'static str) -> Option<&'a Value>) -> Result<Dialer
 /// # Errors
 /// The first option that cannot be used.
 pub fn check_options(options: &Options) -> Result<(), OptionsError> {
-    match Network::of(options) {
+    match Network::of(options, Proxies::default()) {
         Ok(_) => Ok(()),
         Err(NetworkError { option, reason }) => Err(OptionsError {
             path: option.to_owned(),
@@ -213,7 +216,7 @@ mod tests {
     use super::*;
 
     fn network(options: &Value) -> Result<Network, NetworkError> {
-        Network::of(&Options::from_json(options).unwrap().options)
+        Network::of(&Options::from_json(options).unwrap().options, Proxies::default())
     }
 
     #[tokio::test]

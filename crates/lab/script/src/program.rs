@@ -2,13 +2,16 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
+    io::{self, Write},
     path::PathBuf,
     sync::{Arc, Mutex, OnceLock},
 };
 
+use plimsoll_clients::dial::Proxies;
 use plimsoll_load::{
     metrics::{RegisterError, Registry},
     plan,
+    segment::Stripe,
 };
 use serde_json::Value;
 
@@ -19,7 +22,7 @@ use crate::{
     modules::http::RunSettings,
     network::{Network, NetworkError},
     secrets::Secrets,
-    source::{self, Sources, Specifier},
+    source::{self, Archive, Sources, Specifier, archive},
     source_module::SourceModule,
 };
 
@@ -36,6 +39,10 @@ pub struct Program {
     pub(crate) env: BTreeMap<String, String>,
     /// The directory of relative paths outside of modules.
     pub(crate) directory: PathBuf,
+    /// The sources as they were read, the entry first.
+    originals: Vec<(Specifier, Arc<str>)>,
+    /// The archive that has the script and its files; `None` for a script in files.
+    archive: Option<Arc<Archive>>,
     /// The secrets of `k6/secrets`.
     pub(crate) secrets: Secrets,
     /// The limits of memory and computing time.
@@ -66,21 +73,33 @@ pub struct Options {
     pub values: plan::Options,
     /// The automatic tags of samples.
     pub system_tags: BTreeSet<String>,
+    /// The numbers of this instance's virtual users in the whole of a split test; `None` for a test that is not split.
+    pub stripe: Option<Arc<Stripe>>,
     /// All options as JSON, for `exec.test.options` and the script's own `options`.
     pub consolidated: String,
+    /// The proxies for connections to servers.
+    pub proxies: Proxies,
 }
 
 impl Program {
     /// A script that was read from files. `directory` is what people take paths to be relative to.
     pub fn from_sources(sources: Sources, env: BTreeMap<String, String>, directory: PathBuf) -> Self {
+        let originals = sources.modules.iter();
+        let originals = originals
+            .map(|module| (module.specifier.clone(), Arc::clone(&module.original)))
+            .collect();
         let modules = sources.modules.into_iter();
         let modules = modules.map(|source| (source.specifier.as_str().to_owned(), SourceModule::of(source)));
-        Self::new(
-            sources.entry.as_str().to_owned(),
-            modules.collect(),
-            env,
-            directory,
-        )
+        Self {
+            originals,
+            archive: sources.archive,
+            ..Self::new(
+                sources.entry.as_str().to_owned(),
+                modules.collect(),
+                env,
+                directory,
+            )
+        }
     }
 
     /// A script that was read and not compiled yet.
@@ -98,6 +117,8 @@ impl Program {
             modules,
             env,
             directory,
+            originals: Vec::new(),
+            archive: None,
             secrets: Secrets::default(),
             limits: Limits::default(),
             compiled: Mutex::default(),
@@ -152,9 +173,11 @@ impl Program {
         if let Some(content) = files.get(&key) {
             return Ok(Arc::clone(content));
         }
-        let content: Arc<[u8]> = source::open(&module, path)
-            .map_err(|error| error.to_string())?
-            .into();
+        let content = match &self.archive {
+            Some(archive) => archive.open(&module, path),
+            None => source::open(&module, path).map(Into::into),
+        };
+        let content = content.map_err(|error| error.to_string())?;
         files.insert(key, Arc::clone(&content));
         Ok(content)
     }
@@ -173,6 +196,35 @@ impl Program {
             .and_then(Specifier::parse)
             .or_else(|| Specifier::parse(&self.entry));
         module.ok_or_else(|| "only modules can open files".to_owned())
+    }
+
+    /// The archive that the script comes from.
+    pub(crate) fn archive(&self) -> Option<&Archive> {
+        self.archive.as_deref()
+    }
+
+    /// Writes the script with all modules and all files that it has opened so far as an archive. `options` are those of
+    /// the test as JSON; `with_env` says whether the variables of `__ENV` are written.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(crate) fn write_archive(
+        &self,
+        options: &Value,
+        with_env: bool,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let none = BTreeMap::new();
+        let env = if with_env { &self.env } else { &none };
+        let files = self
+            .files
+            .lock()
+            .map_err(|_| io::Error::other("a virtual user panicked"))?;
+        let opened: Vec<_> = files
+            .iter()
+            .map(|((module, path), content)| (module.clone(), path.clone(), Arc::clone(content)))
+            .collect();
+        archive::write(&self.originals, &opened, (options, env), out)
     }
 
     /// All metrics; for use after the first reading of the script, when their ids are known.
@@ -234,9 +286,10 @@ impl Program {
     /// # Errors
     /// When an option cannot be used.
     pub(crate) fn network(&self) -> Result<&Arc<Network>, NetworkError> {
-        let network = self
-            .network
-            .get_or_init(|| Network::of(&self.options().values).map(Arc::new));
+        let network = self.network.get_or_init(|| {
+            let Options { values, proxies, .. } = self.options();
+            Network::of(values, proxies.clone()).map(Arc::new)
+        });
         network.as_ref().map_err(Clone::clone)
     }
 

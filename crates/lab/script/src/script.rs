@@ -1,13 +1,17 @@
 //! A script, from its text to the virtual users of a run.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+    sync::Arc,
+};
 
 use plimsoll_load::{
     metrics::{Recorder, Registry},
     run::RunHandle,
     vu::{Iteration, IterationContext, IterationError, Lifecycle, StageFuture, Vu, VuFactory, VuId},
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     error::ScriptError,
@@ -56,6 +60,20 @@ impl Script {
     pub fn options(&self) -> Result<Value, serde_json::Error> {
         let options = self.description.options.as_deref();
         options.map_or(Ok(Value::Null), serde_json::from_str)
+    }
+
+    /// The options in the archive that the script comes from; `None` for a script in files.
+    pub fn archived_options(&self) -> Option<&Map<String, Value>> {
+        self.program.archive().map(|archive| &archive.options)
+    }
+
+    /// Writes the script with its modules and all files that it opened as an archive in k6's format. `options` are those of
+    /// the test as JSON; `with_env` says whether the variables of `__ENV` are written.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write_archive(&self, options: &Value, with_env: bool, out: &mut dyn Write) -> io::Result<()> {
+        self.program.write_archive(options, with_env, out)
     }
 
     /// The names of the functions that it exports.

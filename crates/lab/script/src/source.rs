@@ -3,6 +3,7 @@
 //! There is no JavaScript engine in here: what is found and checked here is compiled elsewhere, once, and a mistake in
 //! an import is known before anything has run.
 
+pub(crate) mod archive;
 mod ecmascript;
 mod error;
 mod file;
@@ -10,25 +11,25 @@ mod graph;
 mod jslib;
 mod location;
 mod remote;
+mod size;
 mod specifier;
 #[cfg(test)]
 pub(crate) mod test_folder;
 pub mod usage;
 
 pub use self::{
+    archive::{Archive, ArchiveError},
     ecmascript::usage as usage_of,
     error::{Problem, SourceError},
     file::{FileError, OpenError, open, opened_path},
     graph::{Entry, LoadOptions, load, load_files},
     location::{Excerpt, Location},
     remote::{FetchError, RemoteError, cache_folder},
+    size::MAX_SOURCE_BYTES,
     specifier::{Builtins, Resolved, Specifier, Unresolved, resolve},
 };
 
 use std::sync::Arc;
-
-/// The longest source of a module. Bundles with all their libraries have a few megabytes; parsing needs a multiple.
-pub const MAX_SOURCE_BYTES: usize = 16 * 1024 * 1024;
 
 /// All modules of a script.
 #[derive(Clone, Debug)]
@@ -39,6 +40,8 @@ pub struct Sources {
     pub modules: Vec<Source>,
     /// Notices for a user who looks for the reason of a surprise.
     pub notices: Vec<String>,
+    /// The archive that all of it comes from; `None` for a script in files.
+    pub archive: Option<Arc<Archive>>,
 }
 
 /// One module.

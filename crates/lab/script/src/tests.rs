@@ -5,6 +5,7 @@ use std::{
     sync::Arc,
 };
 
+use plimsoll_clients::dial::Proxies;
 use plimsoll_load::{
     executor::Executor,
     metrics::{MetricSet, Recorder, SampleReceiver, Selector, Value, sample_queue},
@@ -76,6 +77,8 @@ impl Trial {
             values: plimsoll_load::plan::Options::from_json(options).unwrap().options,
             system_tags: SYSTEM_TAGS.map(str::to_owned).into(),
             consolidated: options.to_string(),
+            stripe: None,
+            proxies: Proxies::default(),
         });
         let recorder = Recorder::new(MetricSet::new(Arc::new(users.registry.clone())));
         Self {
@@ -132,6 +135,7 @@ impl Trial {
             iteration,
             iteration_in_scenario: iteration,
             scenario_iteration: iteration,
+            scenario_iteration_in_test: iteration,
             scenario: Arc::new(Scenario::new("default", executor)),
             intended_start: Instant::now(),
             start: Instant::now(),

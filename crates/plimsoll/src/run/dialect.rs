@@ -71,13 +71,7 @@ pub(super) fn of_file(
 /// # Errors
 /// When it cannot be read, is empty, or is something else.
 pub(super) fn check_name(file: &Path, surroundings: &Surroundings<'_>) -> Result<(), Failure> {
-    if has_extension(file, &["tar"]) {
-        Err(Failure::Usage(format!(
-            "{path} is an archive, which is not supported; unpack it with `tar -xf {path}` and run the script that it \
-             holds",
-            path = file.display()
-        )))
-    } else if is_document(file) {
+    if is_document(file) {
         of_file(file, None, surroundings).map(|_| ())
     } else {
         Ok(())

@@ -83,10 +83,20 @@ impl Layers {
         let ineffective = INEFFECTIVE.iter().filter(|(key, _)| all.get(key).is_some());
         let ineffective =
             ineffective.map(|(key, why)| Mistake::new(format!("the option `{key}` has no effect"), *why));
-        let warnings = warnings.chain(ineffective).collect();
+        let warnings: Vec<_> = warnings.chain(ineffective).collect();
         let plan = plimsoll_script::check_options(&all)
             .and_then(|()| Plan::from_options(&all))
             .map_err(|error| self.blame(error, script, &options))?;
+        let segment = all
+            .get("executionSegment")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let idle = plan.idle.iter();
+        let idle = idle.map(|name| {
+            let problem = format!("there is no work for the segment {segment}, so it does not run");
+            Mistake::new(format!("the scenario `{name}`"), problem)
+        });
+        let warnings = warnings.into_iter().chain(idle).collect();
         Ok(Consolidated {
             options: all,
             plan,

@@ -67,6 +67,7 @@ async fn prepare<'a>(
     if let Some(path) = consolidated.options.get("consoleOutput").and_then(Value::as_str) {
         session.basis().console().redirect(Path::new(path))?;
     }
+    let proxies = script::proxies(surroundings).map_err(invalid)?;
     let mut plan = consolidated.plan;
     if flags.results.no_thresholds {
         plan.thresholds = Rules::new();
@@ -75,7 +76,7 @@ async fn prepare<'a>(
         mut registry,
         factory,
         stages,
-    } = script.users(script::effective(consolidated.options, &plan));
+    } = script.users(script::effective(consolidated.options, &plan, proxies));
     if flags.results.summary_mode == SummaryMode::Full || !flags.session.report.is_empty() {
         registry.break_down();
     }

@@ -119,12 +119,22 @@ pub(super) struct ReadingFlags {
     /// k6's compatibility mode. All modes behave in the same way here.
     #[arg(long, value_enum, hide = true)]
     compatibility_mode: Option<CompatibilityMode>,
-    /// Type of SCRIPT, for archives, which are not supported.
-    #[arg(long, value_parser = script_type, hide = true)]
-    r#type: Option<()>,
+    /// What SCRIPT is: js or archive. Default: detected.
+    #[arg(long, value_enum, value_name = "TYPE")]
+    r#type: Option<ScriptType>,
 }
 
 impl ReadingFlags {
+    /// Whether the script may be an archive.
+    pub(super) fn may_be_archive(&self) -> bool {
+        !matches!(self.r#type, Some(ScriptType::Js))
+    }
+
+    /// Whether the script is an archive, or else an error.
+    pub(super) fn must_be_archive(&self) -> bool {
+        matches!(self.r#type, Some(ScriptType::Archive))
+    }
+
     /// Whether the smaller of k6's two kinds of JavaScript was asked for.
     pub(super) fn is_base(&self) -> bool {
         matches!(self.compatibility_mode, Some(CompatibilityMode::Base))
@@ -138,15 +148,11 @@ enum CompatibilityMode {
     Extended,
 }
 
-fn script_type(text: &str) -> Result<(), String> {
-    match text {
-        "js" => Ok(()),
-        "archive" => Err(
-            "archives of k6 are not supported; unpack the archive with tar and run the script in it"
-                .to_owned(),
-        ),
-        _ => Err("expected js".to_owned()),
-    }
+/// What a script is.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ScriptType {
+    Js,
+    Archive,
 }
 
 /// What becomes of the summary.

@@ -1,14 +1,15 @@
 //! The script of a test: reads it, evaluates it once, and returns its exports.
 
-use std::{ffi::OsString, io, path::Path};
+use std::{ffi::OsString, io, path::Path, sync::Arc};
 
+use plimsoll_clients::dial::{Proxies, ProxiesError};
 use plimsoll_load::{
     nearest::nearest,
     plan::{Options, Plan},
 };
 use plimsoll_script::{
     Options as Effective, Program, Redaction, Script, ScriptError, modules,
-    source::{self, Builtins, Entry, LoadOptions, SourceError, Sources},
+    source::{self, Archive, ArchiveError, Builtins, Entry, LoadOptions, SourceError, Sources},
 };
 use serde_json::{Value, json};
 
@@ -41,7 +42,9 @@ pub(super) async fn sources(
     flags: &ReadingFlags,
     surroundings: &Surroundings<'_>,
 ) -> Result<Sources, SourceError> {
+    let archive = archive(path, flags)?;
     let entry = match path.to_str() {
+        _ if let Some(archive) = archive => Entry::Archive(Arc::new(archive)),
         Some("-") => Entry::Text {
             path: path.to_owned(),
             text: io::read_to_string(io::stdin()).map_err(|error| SourceError::unreadable(path, error))?,
@@ -56,8 +59,31 @@ pub(super) async fn sources(
         },
         cache: source::cache_folder(|name| surroundings.variable(name).map(OsString::from)),
         is_offline: flags.offline,
+        proxies: proxies(surroundings).map_err(SourceError::proxies)?,
     };
     source::load(entry, &options).await
+}
+
+/// The archive at this path; `None` if it is a script.
+fn archive(path: &Path, flags: &ReadingFlags) -> Result<Option<Archive>, SourceError> {
+    if path.as_os_str() == "-" || !flags.may_be_archive() {
+        return Ok(None);
+    }
+    let archive = match Archive::read_file(path) {
+        // The error about a script says more.
+        Err(ArchiveError::Io(_)) => return Ok(None),
+        archive => archive.map_err(|error| SourceError::archive(path, error))?,
+    };
+    if archive.is_none() && flags.must_be_archive() {
+        let cause = io::Error::other("--type archive expects a tar file");
+        return Err(SourceError::unreadable(path, cause));
+    }
+    Ok(archive)
+}
+
+/// The proxies of the environment, for scripts and for modules that are fetched.
+pub(super) fn proxies(surroundings: &Surroundings<'_>) -> Result<Proxies, ProxiesError> {
+    Proxies::from_variables(|name| surroundings.variable(name))
 }
 
 /// The failure of a run whose script, or a module of it, cannot be read.
@@ -93,13 +119,22 @@ pub(super) fn evaluate(
     let secrets = secret_source::read(&flags.secret_source, surroundings, redaction);
     let secrets = secrets.map_err(|error| TestFailure::InvalidOptions.because(error))?;
     let with_system = flags.include_system_env_vars.unwrap_or(with_system);
-    let env = environment::compose(&flags.env, with_system, surroundings);
+    let mut env = environment::compose(&flags.env, with_system, surroundings);
+    if let Some(archive) = &sources.archive {
+        // The variables of now win.
+        for (name, value) in &archive.env {
+            env.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+    }
     let program = Program::from_sources(sources, env, std::env::current_dir()?).with_secrets(secrets);
     Ok(Script::read(program))
 }
 
-/// The script's exported `options`.
+/// The script's exported `options`; for an archive those that it was made with, which replace them.
 pub(super) fn options(script: &Script) -> serde_json::Result<Value> {
+    if let Some(options) = script.archived_options() {
+        return Ok(options.clone().into());
+    }
     let options = script.options()?;
     Ok(if options.is_null() { json!({}) } else { options })
 }
@@ -138,8 +173,10 @@ pub(super) fn missing_functions(script: &Script, name: &str, plan: &Plan) -> Vec
 }
 
 /// All options as scripts and protocols see them.
-pub(super) fn effective(values: Options, plan: &Plan) -> Effective {
+pub(super) fn effective(values: Options, plan: &Plan, proxies: Proxies) -> Effective {
     Effective {
+        stripe: plan.stripe.clone(),
+        proxies,
         consolidated: values.consolidated(plan).to_string(),
         values,
         system_tags: plan.system_tags.clone(),

@@ -5,14 +5,10 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, error::Error};
 /// A flag and the alternative.
 type Unsupported = (&'static str, &'static str);
 
-const NO_SEGMENTS: &str = "a run cannot be split over several machines; run each machine with its own share of the \
-    load";
 const NO_CLOUD: &str =
     "there is no cloud service; results go to the terminal, to --summary-export and to --out";
 
 const UNSUPPORTED: &[Unsupported] = &[
-    ("execution-segment", NO_SEGMENTS),
-    ("execution-segment-sequence", NO_SEGMENTS),
     (
         "traces-output",
         "traces are not supported; --http-debug and --websocket-debug show the messages",
@@ -30,10 +26,6 @@ const UNSUPPORTED: &[Unsupported] = &[
 
 /// Unsupported commands of k6, with alternatives.
 const COMMANDS: &[Unsupported] = &[
-    (
-        "archive",
-        "scripts run from their original folder; copy the folder",
-    ),
     ("cloud", NO_CLOUD),
     ("login", NO_CLOUD),
     (

@@ -31,6 +31,49 @@ const VARIABLES: &[(&str, &str)] = &[
     ("K6_LINGER", "linger"),
 ];
 
+/// Variables of k6 for things that are not there, with the values that ask for nothing and with alternatives.
+const REFUSED: &[(&str, &[&str], &str)] = &[
+    (
+        "K6_TRACES_OUTPUT",
+        &["none"],
+        "traces are not supported; --http-debug and --websocket-debug show the messages",
+    ),
+    (
+        "K6_PROFILING_ENABLED",
+        &["false", "0"],
+        "the program has no profiling interface; use perf and other tools of the system",
+    ),
+    (
+        "K6_WEB_DASHBOARD",
+        &["false", "0"],
+        "k6's dashboard is not there; --ui opens a page with charts, and --report writes one",
+    ),
+    (
+        "K6_TLSAUTH",
+        &["null", "[]"],
+        "client certificates are an option of scripts and of the configuration file, `tlsAuth`",
+    ),
+    (
+        "K6_FEATURES",
+        &[],
+        "there are no feature switches; unset the variable",
+    ),
+];
+
+/// Refuses variables that ask for what is not there.
+fn refuse(surroundings: &Surroundings<'_>) -> Result<(), Failure> {
+    for (variable, neutral, instead) in REFUSED {
+        let asks = surroundings
+            .variable(variable)
+            .is_some_and(|value| !neutral.contains(&value));
+        if asks {
+            let mistake = Mistake::new(variable, format!("not supported: {instead}"));
+            return Err(TestFailure::InvalidOptions.because(mistake));
+        }
+    }
+    Ok(())
+}
+
 /// The variable of a flag.
 #[cfg(test)]
 pub(super) fn of_flag(long: &str) -> Option<&'static str> {
@@ -44,6 +87,7 @@ pub(crate) fn with_variables(
     arguments: Vec<OsString>,
     surroundings: &Surroundings<'_>,
 ) -> Result<Vec<OsString>, Failure> {
+    refuse(surroundings)?;
     let Some(command) = arguments.get(1).and_then(|name| program.find_subcommand(name)) else {
         return Ok(arguments);
     };
@@ -177,6 +221,14 @@ mod tests {
             (
                 ("K6_LOG_FORMAT", "xml"),
                 "K6_LOG_FORMAT: invalid value 'xml' for '--log-format <FORMAT>' [possible values: text, json, raw]",
+            ),
+            (
+                ("K6_TRACES_OUTPUT", "otel"),
+                "K6_TRACES_OUTPUT: not supported: traces are not supported; --http-debug and --websocket-debug show the messages",
+            ),
+            (
+                ("K6_WEB_DASHBOARD", "true"),
+                "K6_WEB_DASHBOARD: not supported: k6's dashboard is not there; --ui opens a page with charts, and --report writes one",
             ),
             (
                 ("K6_NO_SUMMARY", "maybe"),

@@ -5,13 +5,14 @@
 //! nanoseconds and areas in 1/(2·`time_unit`) of an iteration: a stage of `d` ns from rate `a` to rate `b` has the area
 //! `(a + b)·d`, and up to the moment `x` within it `2·a·x + (b − a)·x²/d`.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 mod error;
 mod poisson;
 
 pub use self::error::ArrivalsError;
 use self::poisson::Poisson;
+use crate::segment::Stripe;
 
 /// A straight line to `target` iterations per time unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub struct Arrivals {
     duration: Duration,
     /// In place of evenly.
     poisson: Option<Poisson>,
+    /// The arrivals of this instance, if the test is split: then `n_total` is of all instances.
+    stripe: Option<Arc<Stripe>>,
 }
 
 /// A stage and the totals before it.
@@ -91,11 +94,20 @@ impl Arrivals {
         })
     }
 
+    /// The arrivals of one instance of a split test: those with its numbers, at the times that they have in the whole.
+    #[must_use]
+    pub(crate) fn striped(self, stripe: Arc<Stripe>) -> Self {
+        Self {
+            stripe: Some(stripe),
+            ..self
+        }
+    }
+
     /// The arrivals before `end`: a curve that is cut off.
     #[must_use]
     pub fn until(self, end: Duration) -> Self {
         Self {
-            n_total: self.n_before(end),
+            n_total: self.n_before_of_all(end),
             duration: self.duration.min(end),
             ..self
         }
@@ -147,6 +159,7 @@ impl Arrivals {
                 n_total,
                 duration: Duration::from_nanos(end_ns),
                 poisson: None,
+                stripe: None,
             }),
             _ => Err(ArrivalsError::TooLarge),
         }
@@ -154,7 +167,12 @@ impl Arrivals {
 
     /// The total number of iterations.
     pub fn n_total(&self) -> u64 {
-        self.n_total
+        self.own(self.n_total)
+    }
+
+    /// The share of this instance in a number of arrivals.
+    fn own(&self, n: u64) -> u64 {
+        self.stripe.as_ref().map_or(n, |stripe| stripe.scale(n))
     }
 
     /// The number of stages, without jumps.
@@ -180,7 +198,8 @@ impl Arrivals {
 
     fn per_second_of(&self, per_time_unit: f64) -> f64 {
         // An iteration's area is twice the time unit in nanoseconds.
-        per_time_unit * 2e9 / self.iteration_area as f64
+        let share = self.stripe.as_ref().map_or(1.0, |stripe| stripe.share());
+        per_time_unit * share * 2e9 / self.iteration_area as f64
     }
 
     /// The sum of all stages.
@@ -191,6 +210,7 @@ impl Arrivals {
     /// The start of iteration `index` (from 0): the first nanosecond at which the area is reached. `None` after the
     /// last one.
     pub fn start(&self, index: u64) -> Option<Duration> {
+        let index = self.stripe.as_ref().map_or(index, |stripe| stripe.index(index));
         if index >= self.n_total {
             return None;
         }
@@ -209,6 +229,10 @@ impl Arrivals {
 
     /// The number of iterations that start before `at`.
     pub fn n_before(&self, at: Duration) -> u64 {
+        self.own(self.n_before_of_all(at))
+    }
+
+    fn n_before_of_all(&self, at: Duration) -> u64 {
         let Some(last_ns) = i128::try_from(at.as_nanos())
             .unwrap_or(i128::MAX)
             .checked_sub(1)

@@ -5,9 +5,10 @@
 //! stops first. A user that has to stop finishes its iteration within `graceful_ramp_down`, and no later than
 //! `graceful_stop` after the last stage; after that the iteration is interrupted.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use super::{GRACE, MAX_VUS, Window};
+use crate::segment::Stripe;
 
 /// A straight line to `target`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +49,8 @@ pub struct RampingVus {
     duration: Duration,
     graceful_ramp_down: Duration,
     graceful_stop: Duration,
+    /// The users of this instance, if the test is split: then the stages are of all instances.
+    stripe: Option<Arc<Stripe>>,
 }
 
 /// A stage and its beginning.
@@ -77,6 +80,7 @@ impl RampingVus {
             duration,
             graceful_ramp_down: GRACE,
             graceful_stop: GRACE,
+            stripe: None,
         };
         match plan.max_vus() {
             0 => Err(ScheduleError::NoVus),
@@ -104,6 +108,21 @@ impl RampingVus {
         }
     }
 
+    /// The schedule of one instance of a split test: each of its users is active when that user is in the whole.
+    #[must_use]
+    pub(crate) fn striped(self, stripe: Arc<Stripe>) -> Self {
+        Self {
+            stripe: Some(stripe),
+            ..self
+        }
+    }
+
+    /// The share of this instance in a number of users.
+    fn own(&self, n: u32) -> u32 {
+        let share = self.stripe.as_ref().map(|stripe| stripe.scale(n.into()));
+        share.and_then(|share| u32::try_from(share).ok()).unwrap_or(n)
+    }
+
     /// The number of stages.
     pub fn n_stages(&self) -> usize {
         self.stages.len()
@@ -129,19 +148,23 @@ impl RampingVus {
     /// no time.
     pub fn max_vus(&self) -> u32 {
         let targets = self.stages.iter().map(|stage| stage.target);
-        targets.fold(self.start_vus, u32::max)
+        self.own(targets.fold(self.start_vus, u32::max))
     }
 
     /// The planned number of active virtual users at `at`. Zero from [`Self::duration`] on.
     pub fn n_planned(&self, at: Duration) -> u32 {
         self.ramps()
             .find(|ramp| at < ramp.end())
-            .map_or(0, |ramp| ramp.n_planned(at - ramp.begin))
+            .map_or(0, |ramp| self.own(ramp.n_planned(at - ramp.begin)))
     }
 
     /// The windows of virtual user number `index` (from 0) in the order of time: at most one more than the number of
     /// stages. A user that the line only touches has a window of no length: it is created, as in k6, and never runs.
     pub fn windows(&self, index: u32) -> Vec<Window> {
+        let in_test = self.stripe.as_ref().map(|stripe| stripe.index(index.into()));
+        let index = in_test
+            .and_then(|index| u32::try_from(index).ok())
+            .unwrap_or(index);
         let mut windows: Vec<Window> = Vec::new();
         let window = |(start, stop)| Window {
             start,

@@ -1,10 +1,13 @@
 //! From options to a plan: shortcuts become the scenario `default` (docs/protocols/k6.md, Shortcuts), and options that
 //! exclude each other are refused.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::{OPTIONAL_SYSTEM_TAGS, Options, OptionsError, Plan, SYSTEM_TAGS, Scenario, options, scenario};
-use crate::executor::{Executor, GRACE, MAX_VUS, RampingVus, Stage};
+use crate::{
+    executor::{Executor, GRACE, MAX_VUS, RampingVus, Stage},
+    segment::{SegmentError, Split},
+};
 
 impl Plan {
     /// The plan of these options, which have all layers applied.
@@ -12,8 +15,9 @@ impl Plan {
     /// # Errors
     /// They contradict each other, or refer to something that does not exist.
     pub fn from_options(options: &Options) -> Result<Self, OptionsError> {
-        refuse_segments(options)?;
+        let split = split(options)?;
         let defaults = Self::new(scenarios(options)?);
+        let (scenarios, idle) = shares(defaults.scenarios, split.as_ref());
         let not = |key| Ok::<_, OptionsError>(!options.read::<bool>(key)?.unwrap_or(false));
         Ok(Self {
             tags: options.read("tags")?.unwrap_or_default(),
@@ -32,19 +36,49 @@ impl Plan {
                 .unwrap_or(defaults.handle_summary_timeout),
             summary_trend_stats: trend_stats(options)?.unwrap_or(defaults.summary_trend_stats),
             summary_time_unit: time_unit(options)?,
-            scenarios: defaults.scenarios,
+            scenarios,
+            idle,
+            stripe: split.map(|split| Arc::clone(split.stripe())),
         })
     }
 }
 
-fn refuse_segments(options: &Options) -> Result<(), OptionsError> {
-    for key in ["executionSegment", "executionSegmentSequence"] {
-        if options.get(key).is_some() {
-            let problem = "splitting a run over several machines is not supported yet; remove this option";
-            return Err(OptionsError::new(key, problem));
+/// How the test is split over several instances; `None` without a segment.
+fn split(options: &Options) -> Result<Option<Split>, OptionsError> {
+    let text = |key| {
+        let text = options.read::<String>(key)?;
+        Ok::<_, OptionsError>(text.filter(|text| !text.is_empty()))
+    };
+    let (segment, sequence) = (text("executionSegment")?, text("executionSegmentSequence")?);
+    let split = match (segment, &sequence) {
+        (None, None) => return Ok(None),
+        (None, Some(_)) => Err(SegmentError::NoSegment),
+        (Some(segment), _) => Split::new(&segment, sequence.as_deref()),
+    };
+    split.map(Some).map_err(|error| {
+        let key = match error {
+            SegmentError::Segment(_) => "executionSegment",
+            _ if sequence.is_some() => "executionSegmentSequence",
+            _ => "executionSegment",
+        };
+        OptionsError::new(key, error.to_string())
+    })
+}
+
+/// The scenarios with their parts for this instance, and the names of those of which it runs nothing.
+fn shares(scenarios: Vec<Scenario>, split: Option<&Split>) -> (Vec<Scenario>, Vec<String>) {
+    let Some(split) = split else {
+        return (scenarios, Vec::new());
+    };
+    let (mut shares, mut idle) = (Vec::new(), Vec::new());
+    for scenario in scenarios {
+        let name = scenario.name.clone();
+        match scenario.share(split) {
+            Some(share) => shares.push(share),
+            None => idle.push(name),
         }
     }
-    Ok(())
+    (shares, idle)
 }
 
 fn scenarios(options: &Options) -> Result<Vec<Scenario>, OptionsError> {

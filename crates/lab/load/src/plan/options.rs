@@ -94,7 +94,7 @@ const OPTIONS: &[(&str, Form, &str)] = &[
         Form::Switch,
         "K6_INSECURE_SKIP_TLS_VERIFY",
     ),
-    ("tlsCipherSuites", Form::Texts, ""),
+    ("tlsCipherSuites", Form::Texts, "K6_TLS_CIPHER_SUITES"),
     ("tlsVersion", Form::Any, ""),
     ("tlsAuth", Form::Any, ""),
     ("throw", Form::Switch, "K6_THROW"),
@@ -323,7 +323,8 @@ impl Form {
             Self::Time | Self::Text => json!(text),
             Self::Texts => items().collect(),
             Self::Pairs => {
-                let pairs = items().map(|pair| pair.split_once('='));
+                // Flags of k6 have an equals sign, its variables a colon.
+                let pairs = items().map(|pair| pair.split_once('=').or_else(|| pair.split_once(':')));
                 pairs
                     .map(|pair| pair.map(|(name, value)| (name.to_owned(), json!(value))))
                     .collect::<Option<Map<_, _>>>()?

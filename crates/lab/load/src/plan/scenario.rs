@@ -1,6 +1,6 @@
 //! One scenario: its function, its settings, and its schedule.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde_json::Value;
 
@@ -11,6 +11,7 @@ use super::{
 use crate::{
     executor::{Arrivals, ArrivalsError, Executor, GRACE, MAX_VUS, OpenModel, RampingVus, WhenLate},
     metrics::Tags,
+    segment::Stripe,
 };
 
 /// One scenario.
@@ -28,6 +29,8 @@ pub struct Scenario {
     pub tags: Tags,
     /// The schedule of its iterations.
     pub executor: Executor,
+    /// The numbers of its iterations in the whole of a split test; `None` for a test that is not split.
+    pub stripe: Option<Arc<Stripe>>,
 }
 
 /// k6's default for executors that count iterations.
@@ -49,6 +52,7 @@ impl Scenario {
             env: BTreeMap::new(),
             tags: Tags::new(),
             executor,
+            stripe: None,
         }
     }
 
@@ -76,6 +80,7 @@ impl Scenario {
             env: fields.get("env")?.unwrap_or_default(),
             tags: fields.get("tags")?.unwrap_or_default(),
             executor: read_executor(&executor, &mut fields)?,
+            stripe: None,
         };
         // Scenario options for browsers, which are not supported; iterations do not see them.
         let _: Option<Ignored> = fields.get("options")?;

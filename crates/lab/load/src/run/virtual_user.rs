@@ -239,11 +239,15 @@ impl VirtualUser {
         let scene = part.lease.scene;
         let in_scenario = &mut self.iterations_in[scene];
         self.cancellation.set(false);
+        let scenario_iteration = part.scene.begin_iteration();
+        let stripe = part.scene.scenario.stripe.as_ref();
         let context = IterationContext {
             vu: self.id,
             iteration: self.iteration,
             iteration_in_scenario: *in_scenario,
-            scenario_iteration: part.scene.begin_iteration(),
+            scenario_iteration,
+            scenario_iteration_in_test: stripe
+                .map_or(scenario_iteration, |stripe| stripe.index(scenario_iteration)),
             scenario: part.scene.scenario.clone(),
             intended_start: match schedule {
                 Schedule::Closed => begin,

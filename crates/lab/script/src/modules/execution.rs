@@ -111,7 +111,7 @@ fn scenario<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         iteration.scenario_iteration as f64
     })?;
     of_iteration(&scenario, "iterationInTest", |iteration| {
-        iteration.scenario_iteration as f64
+        iteration.scenario_iteration_in_test as f64
     })?;
     of_iteration(&scenario, "startTime", |iteration| {
         let now = UNIX_EPOCH.elapsed().unwrap_or_default();
@@ -181,7 +181,7 @@ fn given(reason: Opt<Text>) -> Option<String> {
 fn vu<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let vu = Object::new(ctx.clone())?;
     vu.set("idInInstance", Host::of(ctx).vu)?;
-    vu.set("idInTest", Host::of(ctx).vu)?;
+    vu.set("idInTest", Host::of(ctx).vu_in_test())?;
     of_iteration(&vu, "iterationInInstance", |iteration| iteration.iteration as f64)?;
     of_iteration(&vu, "iterationInScenario", |iteration| {
         iteration.iteration_in_scenario as f64

@@ -1,8 +1,13 @@
 //! Why a script cannot be run, with the place in its source.
 
-use std::{io, path::Path};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
-use super::{Excerpt, FileError, Location, RemoteError, Specifier, Unresolved};
+use plimsoll_clients::dial::ProxiesError;
+
+use super::{ArchiveError, Excerpt, FileError, Location, RemoteError, Specifier, Unresolved};
 
 /// A problem and where it is. Shown on several lines, with the line of the source when there is one.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +60,17 @@ pub enum Problem {
     /// A module that is not a file, where only files are read.
     #[error("a module would have to be fetched, but only files are read here")]
     Fetched,
+    /// A variable of the environment names no usable proxy.
+    #[error(transparent)]
+    Proxies(#[from] ProxiesError),
+    /// The archive with the script cannot be used.
+    #[error("cannot use the archive {}: {cause}", path.display())]
+    Archive {
+        /// Which one.
+        path: PathBuf,
+        /// What is wrong.
+        cause: ArchiveError,
+    },
     /// No thread for the parser.
     #[error("cannot parse the module: {0}")]
     Parser(io::Error),
@@ -75,6 +91,19 @@ impl SourceError {
             path: path.to_owned(),
             cause,
         })
+    }
+
+    /// An archive cannot be used.
+    pub fn archive(path: &Path, cause: ArchiveError) -> Self {
+        Self::without_place(Problem::Archive {
+            path: path.to_owned(),
+            cause,
+        })
+    }
+
+    /// A proxy cannot be used.
+    pub fn proxies(cause: ProxiesError) -> Self {
+        Self::without_place(cause)
     }
 
     /// A problem at a byte of a module.

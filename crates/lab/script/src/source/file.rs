@@ -28,6 +28,12 @@ pub enum FileError {
         /// The file that was probably meant.
         instead: Option<PathBuf>,
     },
+    /// It is not in the archive, which has all files of a test.
+    #[error("{} is not in the archive; make the archive again, with this file", path.display())]
+    NotArchived {
+        /// What was looked for.
+        path: PathBuf,
+    },
     /// It is there.
     #[error("cannot read {}: {cause}", path.display())]
     Unreadable {
@@ -106,7 +112,11 @@ pub fn opened_path(base: &Specifier, path: &str) -> Result<PathBuf, OpenError> {
 
 /// Reads a source; a byte order mark is not part of it.
 pub(super) fn read_source(path: &Path) -> Result<String, FileError> {
-    let bytes = read(path, MAX_SOURCE_BYTES)?;
+    text_of(path, read(path, MAX_SOURCE_BYTES)?)
+}
+
+/// The text of a source with these bytes.
+pub(super) fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, FileError> {
     let text = String::from_utf8(bytes).map_err(|error: FromUtf8Error| FileError::Encoding {
         path: path.to_owned(),
         offset: error.utf8_error().valid_up_to(),

@@ -9,8 +9,11 @@ use std::{
 
 use futures_util::FutureExt as _;
 
+use plimsoll_clients::dial::Proxies;
+
 use super::{
-    Builtins, FileError, Import, Location, Problem, Resolved, Source, SourceError, Sources, Specifier,
+    Archive, Builtins, FileError, Import, Location, Problem, Resolved, Source, SourceError, Sources,
+    Specifier,
     ecmascript::{self, Request},
     file, jslib,
     remote::Remote,
@@ -29,6 +32,8 @@ pub enum Entry {
         /// The source.
         text: String,
     },
+    /// The entry of an archive, which has all other modules, too.
+    Archive(Arc<Archive>),
 }
 
 /// How modules are found.
@@ -40,6 +45,8 @@ pub struct LoadOptions<'a> {
     pub cache: Option<PathBuf>,
     /// Whether the network is not to be used: what is not in the cache is missing.
     pub is_offline: bool,
+    /// The proxies for fetched modules.
+    pub proxies: Proxies,
 }
 
 /// Reads the entry and all modules that it needs. Files are read and parsed on this thread, before a run begins.
@@ -48,7 +55,7 @@ pub struct LoadOptions<'a> {
 /// The first mistake: a file that is not there, an import that means nothing, a syntax error.
 pub async fn load(entry: Entry, options: &LoadOptions<'_>) -> Result<Sources, SourceError> {
     let remote = Remote::new(options.cache.clone(), options.is_offline, None);
-    load_with(entry, options.builtins, remote).await
+    load_with(entry, options.builtins, remote.through(options.proxies.clone())).await
 }
 
 /// The same for modules that are all files, at once; one that would have to be fetched is missing.
@@ -68,9 +75,14 @@ pub(super) async fn load_with(
     builtins: Builtins<'_>,
     remote: Remote,
 ) -> Result<Sources, SourceError> {
+    let archive = match &entry {
+        Entry::Archive(archive) => Some(Arc::clone(archive)),
+        Entry::File(_) | Entry::Text { .. } => None,
+    };
     let (specifier, text) = read_entry(entry).map_err(SourceError::without_place)?;
     let mut graph = Graph {
         builtins,
+        archive,
         remote,
         notices: Vec::new(),
         known: HashSet::from([specifier.clone()]),
@@ -95,6 +107,7 @@ pub(super) async fn load_with(
         entry: specifier,
         modules: graph.modules,
         notices: graph.notices,
+        archive: graph.archive,
     })
 }
 
@@ -110,11 +123,13 @@ fn read_entry(entry: Entry) -> Result<(Specifier, String), FileError> {
     match entry {
         Entry::File(path) => Ok((named(&path)?, file::read_source(&path)?)),
         Entry::Text { path, text } => Ok((named(&path)?, text)),
+        Entry::Archive(archive) => Ok(archive.entry()),
     }
 }
 
 struct Graph<'o> {
     builtins: Builtins<'o>,
+    archive: Option<Arc<Archive>>,
     remote: Remote,
     notices: Vec<String>,
     /// What is read, or is going to be.
@@ -134,6 +149,9 @@ struct Wanted {
 
 impl Graph<'_> {
     async fn read(&mut self, module: &Specifier) -> Result<String, Problem> {
+        if let Some(archive) = &self.archive {
+            return Ok(archive.module(module)?);
+        }
         if let Some(path) = module.to_path() {
             return Ok(file::read_source(&path)?);
         }

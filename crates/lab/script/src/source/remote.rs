@@ -1,10 +1,12 @@
 //! Modules from elsewhere: fetched once, then read from a cache.
 
 mod cache;
+mod connector;
 mod fetch;
 
 use std::{ffi::OsString, path::PathBuf};
 
+use plimsoll_clients::dial::Proxies;
 use rustls::RootCertStore;
 
 pub use self::fetch::FetchError;
@@ -83,6 +85,15 @@ impl Remote {
         Self {
             cache: folder.map(Cache::new),
             fetcher: (!is_offline).then(|| Fetcher::new(authorities)),
+        }
+    }
+
+    /// The same, with connections through these proxies.
+    #[must_use]
+    pub(super) fn through(self, proxies: Proxies) -> Self {
+        Self {
+            fetcher: self.fetcher.map(|fetcher| fetcher.through(proxies)),
+            ..self
         }
     }
 

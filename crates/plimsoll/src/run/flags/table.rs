@@ -20,6 +20,10 @@ pub(super) const FLAGS: &[Flag] = &[
         its end; may be given several times"),
     flag("min-iteration-duration", "minIterationDuration", Value("TIME"), LOAD, "Shortest duration of an iteration; \
         a user that finishes earlier waits"),
+    flag("execution-segment", "executionSegment", Value("FROM:TO"), LOAD, "The part of the load that this instance of a \
+        split test makes, for example 0:1/4"),
+    flag("execution-segment-sequence", "executionSegmentSequence", Value("ENDS"), LOAD, "The ends of all parts of a split \
+        test, for example 0,1/4,1/2,1"),
     short('p', "paused", "paused", Switch, LOAD, "Wait for `plimsoll resume` before the start; needs --address"),
     flag("no-setup", "noSetup", Switch, STAGES, "Do not run setup()"),
     flag("no-teardown", "noTeardown", Switch, STAGES, "Do not run teardown()"),

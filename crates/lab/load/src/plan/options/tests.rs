@@ -217,8 +217,19 @@ fn errors_say_where_what_and_what_was_expected() {
             "summaryTimeUnit: `m` is not a unit; expected s, ms or us",
         ),
         (
-            json!({ "executionSegment": "0:1/2" }),
-            "executionSegment: splitting a run over several machines is not supported yet; remove this option",
+            json!({ "executionSegment": "1/2:0" }),
+            "executionSegment: expected a part of the whole as from:to, in fractions, decimals or percentages, for example \
+             0:1/4, 0.25:0.5 or 75%, found `1/2:0`",
+        ),
+        (
+            json!({ "executionSegment": "0:1/2", "executionSegmentSequence": "0,1/3,1" }),
+            "executionSegmentSequence: the segment 0:1/2 is not one of the sequence 0,1/3,1; expected two neighbours of the \
+             sequence",
+        ),
+        (
+            json!({ "executionSegmentSequence": "0,1/3,1" }),
+            "executionSegmentSequence: a sequence of segments needs the segment of this instance (executionSegment, \
+             --execution-segment)",
         ),
     ] {
         check_error(&written, expected);

@@ -56,6 +56,7 @@ impl RunSettings {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_clients::dial::Proxies;
     use serde_json::json;
 
     use super::*;
@@ -67,7 +68,11 @@ mod tests {
             let env = env
                 .iter()
                 .map(|&(name, value)| (name.to_owned(), value.to_owned()));
-            RunSettings::new(&Network::of(&options).unwrap(), &options, &env.collect())
+            RunSettings::new(
+                &Network::of(&options, Proxies::default()).unwrap(),
+                &options,
+                &env.collect(),
+            )
         };
         let plain = settings(&json!({}), &[]);
         assert_eq!((plain.client.max_idle, plain.client.max_idle_per_host), (20, 6));

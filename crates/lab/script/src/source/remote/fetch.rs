@@ -6,16 +6,17 @@ use bytes::Bytes;
 use http::{Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Empty, LengthLimitError, Limited};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::{
-    client::legacy::{self, connect::HttpConnector},
-    rt::TokioExecutor,
-};
+use hyper_util::{client::legacy, rt::TokioExecutor};
+use plimsoll_clients::dial::Proxies;
 use plimsoll_trust::{NoAuthorities, believing, system_authorities};
 use rustls::RootCertStore;
 use tokio::time::timeout;
 use url::Url;
 
-use super::super::{MAX_SOURCE_BYTES, Specifier};
+use super::{
+    super::{MAX_SOURCE_BYTES, Specifier},
+    connector::Connector,
+};
 
 /// Time for one module with all its redirections (k6's).
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -26,7 +27,7 @@ const MAX_REDIRECTIONS: usize = 5;
 /// Tells a server that a load test asks, as k6 does, so that it answers with the module and not with a page.
 const MARK: &str = "_k6=1";
 
-type Client = legacy::Client<HttpsConnector<HttpConnector>, Empty<Bytes>>;
+type Client = legacy::Client<HttpsConnector<Connector>, Empty<Bytes>>;
 type Body = hyper::body::Incoming;
 
 /// Why an answer is not a module.
@@ -68,14 +69,20 @@ pub enum FetchError {
 #[derive(Debug)]
 pub(super) struct Fetcher {
     authorities: Option<RootCertStore>,
+    proxies: Proxies,
     /// Made when it is needed first: most scripts fetch nothing.
     client: OnceLock<Client>,
 }
 
 impl Fetcher {
+    pub(super) fn through(self, proxies: Proxies) -> Self {
+        Self { proxies, ..self }
+    }
+
     pub(super) fn new(authorities: Option<RootCertStore>) -> Self {
         Self {
             authorities,
+            proxies: Proxies::default(),
             client: OnceLock::new(),
         }
     }
@@ -112,7 +119,7 @@ impl Fetcher {
                 .with_tls_config(believing(authorities).with_no_client_auth())
                 .https_only()
                 .enable_http1()
-                .build();
+                .wrap_connector(Connector::new(self.proxies.clone()));
             legacy::Client::builder(TokioExecutor::new()).build(connector)
         }))
     }

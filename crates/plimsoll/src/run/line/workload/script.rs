@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use plimsoll_clients::dial::Proxies;
 use plimsoll_line::report::Unit;
 use plimsoll_load::{executor::WhenLate, metrics::Registry, plan, plan::Plan, threshold::Rules};
 use plimsoll_script::{Redaction, Script};
@@ -22,6 +23,7 @@ use crate::{
 pub(in crate::run::line) struct ScriptTest {
     script: Script,
     options: plan::Options,
+    proxies: Proxies,
     plan: Plan,
     registry: Registry,
     counts_errors: bool,
@@ -69,6 +71,11 @@ impl ScriptTest {
         }
         script::check_functions(&script, &name, &consolidated.plan).map_err(|error| invalid(&error))?;
         let plan = consolidated.plan;
+        if plan.stripe.is_some() {
+            return Err(invalid(
+                &"executionSegment: a search of the load line cannot be split over several instances; remove this option",
+            ));
+        }
         let unit = options
             .search
             .unit
@@ -78,6 +85,7 @@ impl ScriptTest {
             weights: steady::weights(&plan),
             max_vus: options.search.max_vus,
             options: consolidated.options,
+            proxies: script::proxies(surroundings).map_err(|error| invalid(&error))?,
             iteration: USUAL_ITERATION,
             script,
             plan,
@@ -118,9 +126,11 @@ impl ScriptTest {
             when_late: WhenLate::Drop,
         };
         let plan = steady::plan(&self.plan, &self.weights, load, self.unit, timing, places)?;
-        let users = self
-            .script
-            .users(script::effective(self.options.clone(), &self.plan));
+        let users = self.script.users(script::effective(
+            self.options.clone(),
+            &self.plan,
+            self.proxies.clone(),
+        ));
         Ok(Attempt {
             plan,
             registry: self.registry.clone(),

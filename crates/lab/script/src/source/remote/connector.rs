@@ -1,0 +1,62 @@
+//! TCP connections to the servers of modules, through a proxy where the environment names one.
+
+use std::{
+    future::Future,
+    io,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use http::Uri;
+use hyper_util::{client::legacy::connect::HttpConnector, rt::TokioIo};
+use plimsoll_clients::dial::Proxies;
+use tokio::net::TcpStream;
+use tower_service::Service;
+
+/// Any failure of a connection.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// The port of a URL without a port.
+const HTTPS_PORT: u16 = 443;
+
+/// Connects to the server of a URL.
+#[derive(Clone, Debug)]
+pub(super) struct Connector {
+    direct: HttpConnector,
+    proxies: Proxies,
+}
+
+impl Connector {
+    pub(super) fn new(proxies: Proxies) -> Self {
+        let mut direct = HttpConnector::new();
+        // TLS comes on top.
+        direct.enforce_http(false);
+        Self { direct, proxies }
+    }
+}
+
+impl Service<Uri> for Connector {
+    type Response = TokioIo<TcpStream>;
+    type Error = Failure;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Failure>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+        self.direct.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, url: Uri) -> Self::Future {
+        let host = url.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+        let port = url.port_u16().unwrap_or(HTTPS_PORT);
+        let Some(proxy) = self.proxies.choose(true, &host, port).cloned() else {
+            let connecting = self.direct.call(url);
+            return Box::pin(async move { connecting.await.map_err(Into::into) });
+        };
+        Box::pin(async move {
+            let connecting = TcpStream::connect((proxy.host(), proxy.port()));
+            let refused = |error: io::Error| Failure::from(format!("proxy {proxy}: {error}"));
+            let mut stream = connecting.await.map_err(refused)?;
+            proxy.tunnel(&mut stream, &host, port).await?;
+            Ok(TokioIo::new(stream))
+        })
+    }
+}
