@@ -13,6 +13,7 @@ mod conform;
 mod controller;
 mod demo;
 mod exit;
+mod k6;
 mod live;
 mod logging;
 mod new;
@@ -34,14 +35,27 @@ mod ui;
 mod unknown_flags;
 mod watching;
 
-use std::process::ExitCode;
+use std::{ffi::OsString, process::ExitCode};
 
+use exit::{Failure, Status};
 use surroundings::Surroundings;
 
 fn main() -> ExitCode {
     let arguments = arguments::with_dashes(std::env::args_os());
-    match cli::run(arguments, &Surroundings::of_process()) {
+    match execute(arguments) {
         Ok(status) => status.into(),
         Err(failure) => failure.report(),
     }
+}
+
+fn execute(arguments: Vec<OsString>) -> Result<Status, Failure> {
+    let arguments = if k6::is_name(arguments.first()) {
+        match k6::Call::of(&arguments, k6::is_free).finish()? {
+            Ok(status) => return Ok(status),
+            Err(arguments) => arguments,
+        }
+    } else {
+        arguments
+    };
+    cli::run(arguments, &Surroundings::of_process())
 }
