@@ -27,6 +27,10 @@ fn artillery_of(text: &str) -> Result<(), Mistakes> {
     let document = Document::read("fuzz.yml", text)?;
     let surroundings = Surroundings {
         path: Path::new("fuzz.yml"),
+        config_path: None,
+        // The test itself over its environment: both are of any shape.
+        overrides: Some(text.to_owned()),
+        payload: None,
         environment: Some("test".to_owned()),
         target: None,
         variables: BTreeMap::new(),
@@ -43,13 +47,14 @@ fn artillery_of(text: &str) -> Result<(), Mistakes> {
         read_selector: &|_| Err("there are no pages".to_owned()),
         load_processor: &|_| Err("it is not there".to_owned()),
     };
-    artillery::read(&document, &surroundings).map(drop)
+    artillery::read(document, &surroundings).map(drop)
 }
 
 /// A report of mistakes has at least one, with a place.
 fn told(outcome: Result<(), Mistakes>) {
     if let Err(mistakes) = outcome {
-        assert!(mistakes.to_string().starts_with("fuzz.yml:"));
+        let text = mistakes.to_string();
+        assert!(text.starts_with("fuzz.yml:") || text.starts_with("--overrides:"));
         assert!(
             mistakes
                 .iter()

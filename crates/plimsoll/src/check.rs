@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Write as _},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use clap::{Parser, ValueEnum, ValueHint};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     exit::{Failure, Status},
-    run::{self, ArtilleryFlags, Findings, Input, Located},
+    run::{self, ArtilleryFlags, Findings, Input, LayerFlags, Located},
     surroundings::Surroundings,
 };
 
@@ -28,9 +28,9 @@ All mistakes are reported at once, each with its line, column and keys. The exit
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Options {
-    /// The file, YAML, JSON or a script; - is standard input.
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
-    file: PathBuf,
+    /// The file, YAML, JSON or a script; - is standard input. Further files of Artillery are laid over it.
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    files: Vec<PathBuf>,
     /// File format: k6, artillery or wsdirector. Default: detected.
     #[arg(long = "as", value_name = "TOOL")]
     dialect: Option<String>,
@@ -46,6 +46,8 @@ pub(crate) struct Options {
     /// Variables of an Artillery file, as JSON.
     #[arg(long, short, value_name = "JSON")]
     variables: Option<String>,
+    #[command(flatten)]
+    layers: LayerFlags,
     /// How to print the mistakes.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
     format: Format,
@@ -62,71 +64,76 @@ enum Format {
 
 impl Options {
     pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+        let Some((file, more)) = self.files.split_first() else {
+            return Err(Failure::Usage("there is no file".to_owned()));
+        };
         let input = Input {
-            file: &self.file,
+            file,
+            more,
             tool: self.dialect.as_deref(),
             scale: self.scale,
             artillery: ArtilleryFlags {
                 target: self.target.clone(),
                 environment: self.environment.clone(),
                 variables: self.variables.clone(),
+                layers: self.layers.clone(),
                 ..ArtilleryFlags::default()
             },
         };
         let findings = run::check(&input, surroundings)?;
         match self.format {
-            Format::Text => self.tell(findings),
-            Format::Json => self.print(findings),
+            Format::Text => tell(file, findings),
+            Format::Json => print(file, findings),
         }
     }
+}
 
-    fn tell(&self, findings: Findings) -> Result<Status, Failure> {
-        for warning in &findings.warnings {
-            writeln!(io::stderr(), "warning: {warning}")?;
-        }
-        if let Some(failure) = findings.failure {
-            return Err(failure);
-        }
-        let (file, kind) = (self.file.display(), kind(findings.tool));
-        writeln!(
-            io::stdout(),
-            "{file}: no mistakes in this {} {kind}",
-            findings.tool
-        )?;
-        Ok(Status::Success)
+fn tell(file: &Path, findings: Findings) -> Result<Status, Failure> {
+    for warning in &findings.warnings {
+        writeln!(io::stderr(), "warning: {warning}")?;
     }
+    if let Some(failure) = findings.failure {
+        return Err(failure);
+    }
+    let (file, kind) = (file.display(), kind(findings.tool));
+    writeln!(
+        io::stdout(),
+        "{file}: no mistakes in this {} {kind}",
+        findings.tool
+    )?;
+    Ok(Status::Success)
+}
 
-    fn print(&self, findings: Findings) -> Result<Status, Failure> {
-        let mistakes: Vec<Value> = match (&findings.failure, findings.mistakes.as_slice()) {
-            (Some(failure), []) => vec![json!({ "problem": failure.message() })],
-            (_, mistakes) => mistakes
-                .iter()
-                .map(|Located { file, mistake }| {
-                    json!({
-                        "file": file,
-                        "line": mistake.place.line,
-                        "column": mistake.place.column,
-                        "path": mistake.path,
-                        "problem": mistake.problem,
-                    })
+fn print(file: &Path, findings: Findings) -> Result<Status, Failure> {
+    let mistakes: Vec<Value> = match (&findings.failure, findings.mistakes.as_slice()) {
+        (Some(failure), []) => vec![json!({ "problem": failure.message() })],
+        (_, mistakes) => mistakes
+            .iter()
+            .map(|Located { file, mistake }| {
+                json!({
+                    "file": file,
+                    "line": mistake.place.line,
+                    "column": mistake.place.column,
+                    "path": mistake.path,
+                    "problem": mistake.problem,
                 })
-                .collect(),
-        };
-        let file = self.file.display().to_string();
-        let n_mistakes = mistakes.len();
-        let document = json!({
-            "file": file,
-            "tool": findings.tool,
-            "mistakes": mistakes,
-            "warnings": findings.warnings,
-        });
-        writeln!(io::stdout(), "{document:#}")?;
-        match findings.failure {
-            None => Ok(Status::Success),
-            Some(failure) => {
-                let mistakes = if n_mistakes == 1 { "mistake" } else { "mistakes" };
-                Err(failure.in_words(|_| format!("{file} has {n_mistakes} {mistakes}")))
-            }
+            })
+            .collect(),
+    };
+    let file = file.display().to_string();
+    let n_mistakes = mistakes.len();
+    let document = json!({
+        "file": file,
+        "tool": findings.tool,
+        "mistakes": mistakes,
+        "warnings": findings.warnings,
+    });
+    writeln!(io::stdout(), "{document:#}")?;
+    match findings.failure {
+        None => Ok(Status::Success),
+        Some(failure) => {
+            let mistakes = if n_mistakes == 1 { "mistake" } else { "mistakes" };
+            Err(failure.in_words(|_| format!("{file} has {n_mistakes} {mistakes}")))
         }
     }
 }

@@ -28,7 +28,7 @@ use plimsoll_scenario::dialect::Dialect;
 pub(crate) use self::{
     archive::Options as ArchiveOptions,
     artillery::QuickOptions,
-    check::{ArtilleryFlags, Findings, Input, Located, check},
+    check::{ArtilleryFlags, Findings, Input, LayerFlags, Located, check},
     dialect::{is_document, is_script},
     inspect::Options as InspectOptions,
     line::{Options as LineOptions, line_of_bench},

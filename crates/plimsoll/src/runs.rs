@@ -19,7 +19,7 @@ use clap::{Parser, Subcommand};
 pub(crate) use self::{
     list::{ago, object},
     lookup::LINE,
-    saving::{Keeper, SaveFlags},
+    saving::{Keeper, Marks, SaveFlags},
 };
 use crate::{
     exit::{Failure, Status},

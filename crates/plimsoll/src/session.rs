@@ -53,7 +53,7 @@ use crate::{
     exit::{Failure, Status, TestFailure},
     live::{self, Live, LivePage},
     report,
-    runs::Keeper,
+    runs::{Keeper, Marks},
     series::Member,
     signals::Signals,
     surroundings::Surroundings,
@@ -122,6 +122,11 @@ impl<'a> Session<'a> {
             keeper: flags.save.keeper(flags.quiet, surroundings),
             member: Member::of(surroundings)?,
         })
+    }
+
+    /// Keeps the run with these marks.
+    pub(crate) fn mark(&mut self, marks: Marks) {
+        self.keeper.mark(marks);
     }
 
     /// Standard error and the log.

@@ -10,6 +10,7 @@ mod fields;
 mod map;
 mod mistake;
 mod node;
+mod overlay;
 mod parse;
 mod part;
 mod place;
@@ -20,6 +21,7 @@ pub use self::{
     fields::Fields,
     mistake::{Mistake, Mistakes},
     node::{Entry, Node, Value},
+    overlay::Lists,
     parse::Limit,
     part::Part,
     place::Place,
@@ -29,8 +31,8 @@ pub use self::{
 /// One document, and its mistakes so far.
 #[derive(Debug)]
 pub struct Document {
-    /// The file, as people named it.
-    name: String,
+    /// The files that it is made of, as people named them; at least one.
+    names: Vec<String>,
     root: Node,
     /// Tags that no reader has accepted yet, by the positions of their values.
     tags: RefCell<BTreeMap<Place, String>>,
@@ -48,7 +50,7 @@ impl Document {
         let (mut tags, mut mistakes) = (BTreeMap::new(), Vec::new());
         match parse::parse(text, &mut tags, &mut mistakes) {
             Ok(root) => Ok(Self {
-                name: name.to_owned(),
+                names: vec![name.to_owned()],
                 root,
                 tags: RefCell::new(tags),
                 mistakes: RefCell::new(mistakes),
@@ -65,9 +67,14 @@ impl Document {
         Part::root(self)
     }
 
-    /// The file, as people named it.
+    /// The first file, as people named it.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.names[0]
+    }
+
+    /// The file of a place, as people named it.
+    pub fn file(&self, place: Place) -> &str {
+        self.names.get(place.file).map_or("", String::as_str)
     }
 
     /// # Errors
@@ -82,7 +89,7 @@ impl Document {
         }));
         match mistakes.as_slice() {
             [] => Ok(()),
-            _ => Err(Mistakes::new(&self.name, mistakes)),
+            _ => Err(Mistakes::of_files(&self.names, mistakes)),
         }
     }
 

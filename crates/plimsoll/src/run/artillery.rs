@@ -1,6 +1,6 @@
 //! `plimsoll run FILE.yml`: load tests that are written as Artillery's files.
 
-use std::{ffi::OsString, io, path::Path};
+use std::{ffi::OsString, path::PathBuf};
 
 use crate::{
     exit::{Failure, Status},
@@ -13,6 +13,7 @@ use crate::{
 mod file_test;
 mod guard;
 mod input;
+mod marks;
 mod names;
 mod options;
 mod processor;
@@ -20,9 +21,9 @@ mod quick;
 mod reports;
 mod summary;
 
-pub(super) use self::input::Input;
+pub(super) use self::input::{Input, read_files};
 use self::options::Options;
-pub(crate) use self::options::TestFlags;
+pub(crate) use self::options::{LayerFlags, TestFlags};
 pub(crate) use self::quick::Options as QuickOptions;
 
 /// Runs the file that `arguments` of `plimsoll run` name.
@@ -31,10 +32,8 @@ pub(super) fn execute(arguments: &[OsString], surroundings: &Surroundings<'_>) -
     if let Some(outcome) = lead(&mut options, surroundings) {
         return outcome;
     }
-    let path = &options.file;
-    let unreadable = |error| io::Error::other(format!("cannot read {}: {error}", path.display()));
-    let text = (surroundings.read_file)(path).map_err(unreadable)?;
-    run_local(file_test::conduct(&options, &text, surroundings))
+    let sources = read_files(&options.test_files, &options.test, surroundings)?;
+    run_local(file_test::conduct(&options, sources, surroundings))
 }
 
 /// The flags of a file.
@@ -43,14 +42,14 @@ pub(super) fn command_line() -> clap::Command {
     <Options as clap::CommandFactory>::command()
 }
 
-/// Reads a file without running it. Returns the warnings of a run.
+/// Reads a test without running it. Returns the warnings of a run.
 pub(super) fn check(
-    file: &Path,
+    files: &[PathBuf],
     flags: &TestFlags,
     surroundings: &Surroundings<'_>,
 ) -> Result<Vec<String>, Failure> {
-    let text = (surroundings.read_file)(file)?;
-    let test = Input::new(file, flags).read(&text, surroundings)?;
+    let sources = read_files(files, flags, surroundings)?;
+    let test = Input::new(flags).read(sources, surroundings)?;
     test.plan().map_err(|error| Failure::Usage(error.to_string()))?;
     Ok(test.warnings().to_vec())
 }

@@ -2,7 +2,10 @@
 
 mod of_script;
 
-use std::{io, path::Path};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use plimsoll_scenario::{
     dialect::Dialect,
@@ -17,13 +20,15 @@ use crate::{
 };
 
 /// The flags of `check` for an Artillery file.
-pub(crate) use super::artillery::TestFlags as ArtilleryFlags;
+pub(crate) use super::artillery::{LayerFlags, TestFlags as ArtilleryFlags};
 
 /// A file to check, and the flags of its run.
 #[derive(Debug)]
 pub(crate) struct Input<'a> {
     /// `-` is standard input.
     pub(crate) file: &'a Path,
+    /// Files that lie over it, if it is Artillery's.
+    pub(crate) more: &'a [PathBuf],
     /// The dialect that the user chose; `None` to detect it.
     pub(crate) tool: Option<&'a str>,
     /// The scale of wsdirector files.
@@ -68,15 +73,14 @@ impl Findings {
         }
     }
 
-    fn with(mut self, file: &Path, mistakes: Option<&Mistakes>) -> Self {
-        let located = |mistake: &Mistake| Located {
-            file: file.display().to_string(),
+    fn with(mut self, mistakes: Option<&Mistakes>) -> Self {
+        let located = |mistakes: &Mistakes, mistake: &Mistake| Located {
+            file: mistakes.file(mistake.place).to_owned(),
             mistake: mistake.clone(),
         };
         self.mistakes = mistakes
             .into_iter()
-            .flat_map(Mistakes::iter)
-            .map(located)
+            .flat_map(|mistakes| mistakes.iter().map(|mistake| located(mistakes, mistake)))
             .collect();
         self
     }
@@ -108,27 +112,41 @@ pub(crate) fn check(input: &Input<'_>, surroundings: &Surroundings<'_>) -> Resul
 
 fn check_file(input: &Input<'_>, surroundings: &Surroundings<'_>) -> Result<Findings, Failure> {
     let file = input.file;
+    let is_alone = |tool: &str| match input.more.first() {
+        None => Ok(()),
+        Some(more) => Err(Failure::Usage(format!(
+            "{} is a second file, and {} is {tool}: only files of Artillery lie over each other; check one at a time",
+            more.display(),
+            file.display()
+        ))),
+    };
     let is_script = match input.tool {
         Some(tool) => tool == "k6",
         None => dialect::is_script(file),
     };
     if is_script {
+        is_alone("a script")?;
         return Ok(of_script(file, surroundings));
     }
     Ok(match dialect::of_file(file, input.tool, surroundings)? {
         Dialect::Wsdirector => {
+            is_alone("a wsdirector file")?;
             let outcome = wsdirector::check(file, input.scale, surroundings)?;
             let failure = |mistakes: &Mistakes| TestFailure::InvalidOptions.because(mistakes);
             let warnings = outcome.as_ref().map(|()| Vec::new()).map_err(failure);
-            Findings::new("wsdirector", warnings).with(file, outcome.as_ref().err())
+            Findings::new("wsdirector", warnings).with(outcome.as_ref().err())
         }
         Dialect::Artillery => {
-            let outcome = artillery::check(file, &input.artillery, surroundings);
+            let files: Vec<_> = [file.to_owned()]
+                .into_iter()
+                .chain(input.more.iter().cloned())
+                .collect();
+            let outcome = artillery::check(&files, &input.artillery, surroundings);
             let cause = outcome.as_ref().err().and_then(|failure| match failure {
                 Failure::Runtime(error) => error.downcast_ref::<Mistakes>().cloned(),
                 _ => None,
             });
-            Findings::new("artillery", outcome).with(file, cause.as_ref())
+            Findings::new("artillery", outcome).with(cause.as_ref())
         }
     })
 }

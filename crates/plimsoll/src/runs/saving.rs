@@ -34,8 +34,17 @@ impl SaveFlags {
         Keeper {
             folder: (!is_refused).then(|| place::folder(surroundings)),
             is_quiet,
+            marks: Marks::default(),
         }
     }
+}
+
+/// The marks that a run has from its beginning. `plimsoll runs tag` changes them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Marks {
+    /// Valid tags.
+    pub(crate) tags: Vec<String>,
+    pub(crate) note: Option<String>,
 }
 
 /// Keeps a run.
@@ -44,12 +53,23 @@ pub(crate) struct Keeper {
     /// `None` when nothing is to be kept.
     folder: Option<Result<PathBuf, NoPlace>>,
     is_quiet: bool,
+    marks: Marks,
 }
 
 impl Keeper {
+    /// Keeps the run with these marks.
+    pub(crate) fn mark(&mut self, marks: Marks) {
+        self.marks = marks;
+    }
+
     /// Keeps a run, and says on stderr under which id, or why not.
     pub(crate) fn keep(self, summary: &Summary) {
-        self.keep_as(&entry::of(summary), || Ok(plimsoll_report::json(summary)?));
+        let run = Run {
+            tags: self.marks.tags.clone(),
+            note: self.marks.note.clone(),
+            ..entry::of(summary)
+        };
+        self.keep_as(&run, || Ok(plimsoll_report::json(summary)?));
     }
 
     /// Keeps a run that has no summary, by its columns and its JSON, and says on stderr under which id, or why not.

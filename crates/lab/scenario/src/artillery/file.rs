@@ -29,6 +29,7 @@ mod config;
 mod flow;
 mod form_data;
 mod functions;
+mod layers;
 mod message;
 mod payloads;
 mod phases;
@@ -42,6 +43,12 @@ use self::{config::Settings, reader::Reader};
 pub struct Surroundings<'a> {
     /// The file, for relative paths.
     pub path: &'a Path,
+    /// The file of `--config`, to which the path of the processor is relative.
+    pub config_path: Option<&'a Path>,
+    /// The values of `--overrides`, as JSON.
+    pub overrides: Option<String>,
+    /// The file of `--payload`.
+    pub payload: Option<PathBuf>,
     /// The selected entry of `config.environments`.
     pub environment: Option<String>,
     /// In place of `config.target`.
@@ -80,17 +87,29 @@ impl fmt::Debug for Surroundings<'_> {
 impl Surroundings<'_> {
     /// Resolves a path from the file.
     fn resolve(&self, path: &str) -> PathBuf {
-        let path = self.path.parent().unwrap_or(Path::new("")).join(path);
-        // Without the dots in the middle, for people.
-        path.components().collect()
+        resolve(self.path, path)
+    }
+
+    /// Resolves the path of the processor: from the file of `--config` if it is there, or else from the file.
+    fn resolve_processor(&self, path: &str) -> PathBuf {
+        let of_config = self.config_path.map(|config| resolve(config, path));
+        let of_config = of_config.filter(|path| (self.read_file)(path).is_ok());
+        of_config.unwrap_or_else(|| self.resolve(path))
     }
 }
 
-/// Reads a test.
+fn resolve(file: &Path, path: &str) -> PathBuf {
+    let path = file.parent().unwrap_or(Path::new("")).join(path);
+    // Without the dots in the middle, for people.
+    path.components().collect()
+}
+
+/// Reads a test from its file, or from several files that were laid over each other.
 ///
 /// # Errors
 /// All mistakes at once.
-pub fn read(document: &Document, surroundings: &Surroundings<'_>) -> Result<Test, Mistakes> {
+pub fn read(document: Document, surroundings: &Surroundings<'_>) -> Result<Test, Mistakes> {
+    let document = &layers::lay(document, surroundings)?;
     let reader = Reader::new(document, surroundings);
     let test = reader.read_test();
     document.finish()?;

@@ -15,10 +15,11 @@ pub struct Mistake {
     pub problem: String,
 }
 
-/// All mistakes of one file, at least one. The text has a line for each.
+/// All mistakes of one document, at least one. The text has a line for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistakes {
-    file: String,
+    /// The files of the document; places name one by its position.
+    files: Vec<String>,
     list: Vec<Mistake>,
 }
 
@@ -27,12 +28,22 @@ const MOST_SHOWN: usize = 100;
 
 impl Mistakes {
     /// The mistakes of a file, in the order of their positions.
-    pub(crate) fn new(file: &str, mut list: Vec<Mistake>) -> Self {
+    pub(crate) fn new(file: &str, list: Vec<Mistake>) -> Self {
+        Self::of_files(&[file.to_owned()], list)
+    }
+
+    /// The mistakes of a document that was made of these files, in the order of their positions.
+    pub(super) fn of_files(files: &[String], mut list: Vec<Mistake>) -> Self {
         list.sort_by_key(|mistake| mistake.place);
         Self {
-            file: file.to_owned(),
+            files: files.to_owned(),
             list,
         }
+    }
+
+    /// The file of a place, as people named it.
+    pub fn file(&self, place: Place) -> &str {
+        self.files.get(place.file).map_or("", String::as_str)
     }
 
     /// Each of them.
@@ -47,11 +58,15 @@ impl fmt::Display for Mistakes {
             let Mistake { place, path, problem } = mistake;
             let line_end = if position == 0 { "" } else { "\n" };
             let colon = if path.is_empty() { "" } else { ": " };
-            write!(f, "{line_end}{}:{place}: {path}{colon}{problem}", self.file)?;
+            write!(
+                f,
+                "{line_end}{}:{place}: {path}{colon}{problem}",
+                self.file(*place)
+            )?;
         }
         match self.list.len().saturating_sub(MOST_SHOWN) {
             0 => Ok(()),
-            n_more => write!(f, "\n{}: and {n_more} more", self.file),
+            n_more => write!(f, "\n{}: and {n_more} more", self.files[0]),
         }
     }
 }

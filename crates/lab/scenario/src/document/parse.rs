@@ -55,7 +55,11 @@ pub(super) fn parse(
         let (event, span) = event.map_err(|error| not_yaml(&error))?;
         builder.take(event, &span)?;
     }
-    let start = Place { line: 1, column: 1 };
+    let start = Place {
+        file: 0,
+        line: 1,
+        column: 1,
+    };
     Ok(builder.root.unwrap_or(Node {
         place: start,
         value: Value::Null,
@@ -64,6 +68,7 @@ pub(super) fn parse(
 
 fn place(marker: &Marker) -> Place {
     Place {
+        file: 0,
         line: marker.line(),
         column: marker.col() + 1,
     }

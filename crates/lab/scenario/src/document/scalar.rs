@@ -45,7 +45,11 @@ mod tests {
     #[test]
     fn scalars_have_the_core_schemas_meaning() {
         let check = |text: &str, expected: serde_json::Value| {
-            let place = super::super::Place { line: 1, column: 1 };
+            let place = super::super::Place {
+                file: 0,
+                line: 1,
+                column: 1,
+            };
             let value = plain(text);
             let found = serde_json::to_value(super::super::Node { place, value }).unwrap();
             assert_eq!(found, expected, "{text}");

@@ -132,7 +132,11 @@ mod tests {
     #[test]
     fn the_same_failure_is_told_once() {
         let failures = Failures::default();
-        let place = Place { line: 12, column: 7 };
+        let place = Place {
+            file: 0,
+            line: 12,
+            column: 7,
+        };
         let failed = |client| Failed {
             group: "listener",
             client,

@@ -17,7 +17,8 @@ use plimsoll_scenario::artillery::{Activity, Stages, Test, Users as ArtilleryUse
 use super::{
     super::results::write_file,
     guard::{Breach, Guard},
-    input::Input,
+    input::{Input, Source},
+    marks::Marking,
     options::{Options, ResultFlags},
     reports::Reports,
     summary,
@@ -28,19 +29,28 @@ use crate::{
     surroundings::Surroundings,
 };
 
-/// Runs a file with this text.
+/// Runs the test of these files.
 pub(super) async fn conduct(
     options: &Options,
-    text: &str,
+    sources: Vec<Source>,
     surroundings: &Surroundings<'_>,
 ) -> Result<Status, Failure> {
     options.test.refuse_unsupported().map_err(Failure::Usage)?;
     options.refuse_report_as_output()?;
-    let session = Session::begin(&options.session, Beginning::plain(options.verbose), surroundings)?;
-    let mut input = Input::new(&options.file, &options.test);
+    let Marking {
+        name,
+        marks,
+        warnings,
+    } = Marking::of(options)?;
+    let mut session = Session::begin(&options.session, Beginning::plain(options.verbose), surroundings)?;
+    session.mark(marks);
+    for warning in options.test.warnings().map(str::to_owned).chain(warnings) {
+        tracing::warn!("{warning}");
+    }
+    let mut input = Input::new(&options.test);
     input.is_solo = options.results.solo;
     input.max_duration = options.results.max_duration;
-    let test = input.read(text, surroundings)?;
+    let test = input.read(sources, surroundings)?;
     for warning in test.warnings() {
         tracing::warn!("{warning}");
     }
@@ -60,7 +70,7 @@ pub(super) async fn conduct(
         flags: &options.results,
         format: options.session.format,
         is_quiet: options.session.quiet,
-        name: options.file.display().to_string(),
+        name,
         plan,
         reports: RefCell::new(Reports::new(options, &test, Arc::clone(session.basis().screen()))),
         guard: Guard::new(test.ensure()),
@@ -81,7 +91,7 @@ struct FileTest<'a> {
     flags: &'a ResultFlags,
     format: Format,
     is_quiet: bool,
-    /// The file as the user named it.
+    /// The name of the run.
     name: String,
     plan: Plan,
     test: &'a Test,

@@ -1,10 +1,17 @@
 //! Reads an Artillery file together with the flags of the command line.
 
-use std::{collections::BTreeMap, fs, io, io::Read as _, path::Path, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    io::Read as _,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use plimsoll_scenario::{
     artillery::{self, Test},
-    document::Document,
+    document::{Document, Lists},
 };
 use plimsoll_script::PageSelector;
 
@@ -14,9 +21,32 @@ use super::{
 };
 use crate::{exit::Failure, surroundings::Surroundings};
 
-/// A file, and the flags of the command line about its test.
+/// A file that was read.
+#[derive(Clone, Debug)]
+pub(in crate::run) struct Source {
+    pub(super) path: PathBuf,
+    pub(super) text: String,
+}
+
+/// Reads the files of a test, in the order in which they lie over each other; `named` are those without a flag.
+///
+/// # Errors
+/// One of them cannot be read.
+pub(in crate::run) fn read_files(
+    named: &[PathBuf],
+    flags: &TestFlags,
+    surroundings: &Surroundings<'_>,
+) -> Result<Vec<Source>, Failure> {
+    let read = |path: &Path| {
+        let text = (surroundings.read_file)(path).map_err(|error| Failure::unreadable(path, &error))?;
+        let path = path.to_owned();
+        Ok(Source { path, text })
+    };
+    flags.layers.files(named).map(read).collect()
+}
+
+/// The flags of the command line about a test.
 pub(in crate::run) struct Input<'a> {
-    path: &'a Path,
     flags: &'a TestFlags,
     /// Whether only one user arrives; false unless it is set.
     pub(super) is_solo: bool,
@@ -25,18 +55,31 @@ pub(in crate::run) struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    pub(in crate::run) fn new(path: &'a Path, flags: &'a TestFlags) -> Self {
+    pub(in crate::run) fn new(flags: &'a TestFlags) -> Self {
         Self {
-            path,
             flags,
             is_solo: false,
             max_duration: None,
         }
     }
 
-    /// Reads the test; `text` is the file's.
-    pub(in crate::run) fn read(&self, text: &str, surroundings: &Surroundings<'_>) -> Result<Test, Failure> {
-        let document = Document::read(&self.path.display().to_string(), text)?;
+    /// Reads the test from its files, which lie over each other.
+    pub(in crate::run) fn read(
+        &self,
+        sources: Vec<Source>,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<Test, Failure> {
+        let mut sources = sources.into_iter();
+        let Some(Source { path, text }) = sources.next() else {
+            return Err(Failure::Usage(
+                "there is no file; expected one with `config` and `scenarios`".to_owned(),
+            ));
+        };
+        let mut document = Document::read(&path.display().to_string(), &text)?;
+        for over in sources {
+            let over = Document::read(&over.path.display().to_string(), &over.text)?;
+            document.overlay(over, Lists::ByPosition);
+        }
         let mut system: BTreeMap<_, _> = surroundings
             .environment
             .iter()
@@ -48,9 +91,12 @@ impl<'a> Input<'a> {
             system.extend(variables_of(&text));
         }
         let test = artillery::read(
-            &document,
+            document,
             &artillery::Surroundings {
-                path: self.path,
+                path: &path,
+                config_path: self.flags.layers.config.as_deref(),
+                overrides: self.flags.layers.overrides.clone(),
+                payload: self.flags.layers.payload.clone(),
                 environment: self.flags.environment.clone(),
                 target: self.flags.target.clone(),
                 variables: self.flags.variables()?,

@@ -1,6 +1,10 @@
 //! The flags of `plimsoll run FILE.yml`: Artillery's.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use clap::{Parser, ValueEnum, ValueHint};
 use plimsoll_load::plan::parse_duration;
@@ -27,13 +31,15 @@ scripts are in `plimsoll run --help`.";
 #[derive(Debug, Parser)]
 #[command(name = "plimsoll run", no_binary_name = true, after_help = EXAMPLES, max_term_width = 110)]
 pub(in crate::run) struct Options {
-    /// The file, YAML or JSON.
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(super) file: PathBuf,
+    /// The file, YAML or JSON; further files are laid over it, in this order.
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub(super) test_files: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) test: TestFlags,
     #[command(flatten)]
     pub(super) results: ResultFlags,
+    #[command(flatten)]
+    pub(super) marks: MarkFlags,
     #[command(flatten)]
     pub(super) session: SessionFlags,
     /// Log debug messages, too.
@@ -42,6 +48,11 @@ pub(in crate::run) struct Options {
 }
 
 impl Options {
+    /// The file that the others are laid over.
+    pub(super) fn first_file(&self) -> &Path {
+        self.test_files.first().map_or(Path::new(""), PathBuf::as_path)
+    }
+
     /// Refuses `--out report.json`: a file alone is not an output, and `--output` is near.
     pub(super) fn refuse_report_as_output(&self) -> Result<(), Failure> {
         let is_report = |out: &&String| !out.contains('=') && out.ends_with(".json");
@@ -61,7 +72,7 @@ impl Targeted for Options {
     }
 
     fn target(&self) -> String {
-        let file = || self.file.display().to_string();
+        let file = || self.first_file().display().to_string();
         self.test.target.clone().unwrap_or_else(file)
     }
 
@@ -94,7 +105,49 @@ pub(crate) struct TestFlags {
     #[arg(long, short = 'k')]
     pub(crate) insecure: bool,
     #[command(flatten)]
+    pub(crate) layers: LayerFlags,
+    #[command(flatten)]
     pub(crate) unsupported: Unsupported,
+}
+
+/// The layers of a test above its file.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct LayerFlags {
+    /// File whose values are laid over those of FILE, usually its `config`.
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) config: Option<PathBuf>,
+    /// Values as JSON, laid over the file and its environment; lists replace those of the file.
+    #[arg(long, value_name = "JSON")]
+    pub(crate) overrides: Option<String>,
+    /// CSV file in place of config.payload.path.
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) payload: Option<PathBuf>,
+    /// Further files, laid over FILE.
+    #[arg(long, short, value_name = "FILE", num_args = 1.., hide = true, value_hint = ValueHint::FilePath)]
+    pub(crate) input: Vec<PathBuf>,
+}
+
+impl LayerFlags {
+    /// The files of a test, in the order in which they lie over each other; `named` are those without a flag.
+    pub(crate) fn files<'a>(&'a self, named: &'a [PathBuf]) -> impl Iterator<Item = &'a Path> {
+        let files = named.iter().chain(&self.input).chain(&self.config);
+        files.map(PathBuf::as_path)
+    }
+}
+
+/// What a run is called, and how it is kept.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Results")]
+pub(super) struct MarkFlags {
+    /// Name of the run in reports and in `plimsoll runs`. Default: the file.
+    #[arg(long, value_name = "NAME")]
+    pub(super) name: Option<String>,
+    /// Tags of the run in `plimsoll runs`, at most 10, for example team:chat,build:7; they are kept as team/chat.
+    #[arg(long, value_name = "KEY:VALUE,…")]
+    pub(super) tags: Option<String>,
+    /// Note of the run in `plimsoll runs`.
+    #[arg(long, value_name = "TEXT")]
+    pub(super) note: Option<String>,
 }
 
 /// Which part of the file runs, and the output of its figures.
@@ -117,26 +170,16 @@ pub(in crate::run) struct ResultFlags {
 /// Flags of Artillery's that are not supported.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Unsupported {
-    #[arg(long, hide = true, value_name = "JSON")]
-    overrides: Option<String>,
-    #[arg(long, short, hide = true, value_name = "FILE")]
-    config: Option<String>,
-    #[arg(long, short, hide = true, value_name = "FILE")]
-    payload: Option<String>,
     #[arg(long, hide = true, value_name = "PLATFORM")]
     platform: Option<String>,
+    #[arg(long, hide = true, value_name = "KEY=VALUE")]
+    platform_opt: Vec<String>,
     #[arg(long, hide = true)]
     record: bool,
     #[arg(long, hide = true, value_name = "KEY")]
     key: Option<String>,
-    #[arg(long, hide = true, value_name = "N")]
-    count: Option<String>,
-    #[arg(long, hide = true, value_name = "NAME")]
-    name: Option<String>,
-    #[arg(long, hide = true, value_name = "TAGS")]
-    tags: Option<String>,
-    #[arg(long, hide = true, value_name = "TEXT")]
-    note: Option<String>,
+    #[arg(long, hide = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    count: Option<u32>,
 }
 
 /// Layouts of the reports.
@@ -170,36 +213,17 @@ impl TestFlags {
     /// Refuses the first flag that is not supported, with an alternative.
     pub(in crate::run) fn refuse_unsupported(&self) -> Result<(), String> {
         let Unsupported {
-            overrides,
-            config,
-            payload,
             platform,
+            platform_opt,
             record,
             key,
-            count,
-            name,
-            tags,
-            note,
+            count: _,
         } = &self.unsupported;
+        let is_elsewhere = platform.as_ref().is_some_and(|platform| platform != "local");
         let flags = [
             (
-                "--overrides",
-                overrides.is_some(),
-                "use --variables or an environment of the file",
-            ),
-            (
-                "--config",
-                config.is_some(),
-                "write `config` into the file itself",
-            ),
-            (
-                "--payload",
-                payload.is_some(),
-                "write `config.payload` into the file",
-            ),
-            (
                 "--platform",
-                platform.is_some(),
+                is_elsewhere || !platform_opt.is_empty(),
                 "the load comes from this machine",
             ),
             (
@@ -207,22 +231,20 @@ impl TestFlags {
                 *record || key.is_some(),
                 "results are never sent anywhere; use --output",
             ),
-            ("--count", count.is_some(), "the load comes from this machine"),
-            (
-                "--name",
-                name.is_some(),
-                "runs are named after their file; mark one with `plimsoll runs tag`",
-            ),
-            (
-                "--tags",
-                tags.is_some() || note.is_some(),
-                "tag a run afterwards with `plimsoll runs tag`",
-            ),
         ];
         match flags.into_iter().find(|&(_, is_set, _)| is_set) {
             Some((flag, _, instead)) => Err(format!("Artillery's flag {flag} is not supported; {instead}")),
             None => Ok(()),
         }
+    }
+
+    /// Warnings of flags without effect.
+    pub(in crate::run) fn warnings(&self) -> impl Iterator<Item = &'static str> {
+        let count = self.unsupported.count.map(|_| {
+            "--count has no effect: one process uses all processors of this machine, and Artillery multiplies the load \
+             only on other platforms"
+        });
+        count.into_iter()
     }
 }
 
@@ -284,8 +306,8 @@ mod tests {
             "Artillery's flag --record is not supported; results are never sent anywhere; use --output",
         );
         check(
-            &["-c", "b.yml"],
-            "Artillery's flag --config is not supported; write `config` into the file itself",
+            &["--platform", "aws:lambda"],
+            "Artillery's flag --platform is not supported; the load comes from this machine",
         );
     }
 }

@@ -8,7 +8,8 @@ use serde_json::json;
 
 use super::{
     file_test,
-    options::{self, ResultFlags, TestFlags},
+    input::Source,
+    options::{self, MarkFlags, ResultFlags, TestFlags},
 };
 use crate::{
     exit::{Failure, Status},
@@ -48,9 +49,12 @@ impl Options {
         if let Some(outcome) = lead(&mut self, surroundings) {
             return outcome;
         }
-        let text = self.file().to_string();
+        let source = Source {
+            path: "quick".into(),
+            text: self.file().to_string(),
+        };
         let options = options::Options {
-            file: "quick".into(),
+            test_files: vec!["quick".into()],
             test: TestFlags {
                 insecure: self.insecure,
                 ..TestFlags::default()
@@ -59,10 +63,11 @@ impl Options {
                 output: self.output,
                 ..ResultFlags::default()
             },
+            marks: MarkFlags::default(),
             session: self.session,
             verbose: false,
         };
-        run_local(file_test::conduct(&options, &text, surroundings))
+        run_local(file_test::conduct(&options, vec![source], surroundings))
     }
 
     /// The file that asks for the same.

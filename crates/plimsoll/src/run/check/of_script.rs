@@ -209,6 +209,7 @@ fn located(location: &Location, path: &str, problem: &str) -> Mistake {
     let number = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
     Mistake {
         place: Place {
+            file: 0,
             line: number(location.line),
             column: number(location.column),
         },

@@ -10,7 +10,10 @@ use plimsoll_clients::{
 use plimsoll_load::preflight::Memory;
 use serde_json::Value;
 
-use super::reader::{Reader, json_of};
+use super::{
+    layers,
+    reader::{Reader, json_of},
+};
 use crate::{
     artillery::{
         duration,
@@ -53,8 +56,8 @@ pub(super) struct Settings {
     /// The default engine of scenarios.
     pub(super) engine: Option<String>,
     pub(super) jitter: Option<Jitter>,
-    /// Whether it is read only for its mistakes.
-    is_scrap: bool,
+    /// Whether it is an environment that is read only for its mistakes.
+    pub(super) is_scrap: bool,
     pub(super) ensure: Ensure,
     pub(super) apdex: Option<Duration>,
     /// The grouping of requests, if requested.
@@ -69,30 +72,30 @@ impl<'a> Reader<'a> {
         let environments = fields.get("environments");
         let chosen = self.surroundings.environment.as_deref();
         let mut settings = Settings {
-            variables: self.variables(part.node(), chosen),
+            variables: self.variables(part.node()),
             ..Settings::default()
         };
         settings.variables.keys().for_each(|name| self.sets(name));
-        settings.mode = Self::mode(part.node(), chosen);
+        settings.mode = Self::mode(part.node());
         self.read_layer(fields, &mut settings);
         let environments = environments.and_then(|part| part.fields());
         let mut is_known = chosen.is_none();
         for (name, part) in environments.iter().flat_map(Fields::all) {
+            if Some(name) == chosen {
+                // It lies over the configuration already.
+                is_known = true;
+                continue;
+            }
             let Some(fields) = part.fields_of(&keys::ENVIRONMENT) else {
                 continue;
             };
-            if Some(name) == chosen {
-                is_known = true;
-                self.read_layer(fields, &mut settings);
-            } else {
-                // Only for its mistakes.
-                let mut scrap = Settings {
-                    is_scrap: true,
-                    variables: settings.variables.clone(),
-                    ..Settings::default()
-                };
-                self.read_layer(fields, &mut scrap);
-            }
+            // Only for its mistakes.
+            let mut scrap = Settings {
+                is_scrap: true,
+                variables: settings.variables.clone(),
+                ..Settings::default()
+            };
+            self.read_layer(fields, &mut scrap);
         }
         if let Some(name) = chosen.filter(|_| !is_known) {
             let known: Vec<_> = environments
@@ -109,7 +112,9 @@ impl<'a> Reader<'a> {
                 "there is no environment `{name}`; `environments` has {known}"
             ));
         }
-        if let Some(target) = &self.surroundings.target {
+        if let Some(target) = &self.surroundings.target
+            && !layers::overrides_target(self.document)
+        {
             settings.target = Some(target.clone());
         }
         if settings.target.is_none() {
@@ -124,28 +129,20 @@ impl<'a> Reader<'a> {
         Some(settings)
     }
 
-    /// The spacing of all phases, also if the environment sets it and the phases are in the configuration.
-    fn mode(config: &Node, environment: Option<&str>) -> Spacing {
-        let environment = environment.and_then(|name| config.value.get("environments")?.value.get(name));
-        let layers = [environment, Some(config)].into_iter().flatten();
-        let mode = layers.filter_map(|layer| layer.value.get("mode")).next();
-        match mode.map(|mode| &mode.value) {
+    /// The spacing of all phases.
+    fn mode(config: &Node) -> Spacing {
+        match config.value.get("mode").map(|mode| &mode.value) {
             Some(Written::Text(text)) => Spacing::of_mode(text).unwrap_or_default(),
             _ => Spacing::default(),
         }
     }
 
-    /// The configuration's variables, overridden by those of the environment, and then by those of the command line.
-    fn variables(&self, config: &Node, environment: Option<&str>) -> BTreeMap<String, Value> {
-        let environment = environment.and_then(|name| config.value.get("environments")?.value.get(name));
-        let layers = [Some(config), environment].into_iter().flatten();
-        let maps = layers.filter_map(|layer| layer.value.get("variables"));
-        let mut variables = BTreeMap::new();
-        for map in maps {
-            if let Ok(Value::Object(entries)) = serde_json::to_value(map) {
-                variables.extend(entries);
-            }
-        }
+    /// The configuration's variables, and over them those of the command line.
+    fn variables(&self, config: &Node) -> BTreeMap<String, Value> {
+        let mut variables = match config.value.get("variables").map(Node::json) {
+            Some(Value::Object(entries)) => entries.into_iter().collect(),
+            _ => BTreeMap::new(),
+        };
         variables.extend(self.surroundings.variables.clone());
         let system = self.config_variables(&BTreeMap::new());
         for value in variables.values_mut() {
@@ -159,8 +156,10 @@ impl<'a> Reader<'a> {
     fn read_layer(&self, mut fields: Fields<'a>, settings: &mut Settings) {
         let variables = settings.variables.clone();
         // First, because checks may use metrics of its functions.
-        if let Some(part) = fields.get("processor").filter(|_| !settings.is_scrap) {
-            self.read_processor(&part);
+        match fields.get("processor") {
+            Some(part) if settings.is_scrap => drop(part.text()),
+            Some(part) => self.read_processor(&part),
+            None => {}
         }
         if let Some(part) = fields.get("target") {
             settings.target = self.config_text(&part, &variables);
@@ -175,11 +174,20 @@ impl<'a> Reader<'a> {
         }
         // Its value was read before; here only its mistakes are reported.
         let _known = self.read_mode(fields.get("mode"));
-        if let Some(part) = fields.get("phases") {
-            settings.phases = self.read_phases(&part, &variables, settings.mode);
+        match fields.get("phases") {
+            Some(part) if settings.is_scrap => {
+                self.read_parts_of_phases(&part, &variables, settings.mode);
+            }
+            Some(part) => settings.phases = self.read_phases(&part, &variables, settings.mode),
+            None => {}
         }
-        if let Some(part) = fields.get("payload") {
-            self.read_payloads(&part, settings);
+        match (fields.get("payload"), &self.surroundings.payload) {
+            (Some(part), _) => self.read_payloads(&part, settings),
+            (None, Some(path)) if !settings.is_scrap => fields.part().mistake(format!(
+                "--payload {} needs `payload` with the names of the columns, for example payload: {{ fields: [user] }}",
+                path.display()
+            )),
+            (None, _) => {}
         }
         if let Some(part) = fields.get("engine") {
             settings.engine = part.text().map(str::to_owned);

@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
         let functions = match part.text() {
             None => Functions::Unknown,
             Some(path) => {
-                let path = self.surroundings.resolve(path);
+                let path = self.surroundings.resolve_processor(path);
                 match (self.surroundings.load_processor)(&path) {
                     Ok(processor) => Functions::Known(processor),
                     Err(problem) => {

@@ -10,7 +10,7 @@ use crate::{
         keys,
         phase::{Kind, MOST_USERS, Phase, Rate, Spacing},
     },
-    document::{Fields, Part},
+    document::{Fields, Part, Shape},
 };
 
 const EXPECTED: &str = "`arrivalRate`, `arrivalCount`, `rampTo`, `users` or `pause`, for example { duration: 60, arrivalRate: 10 }";
@@ -34,7 +34,7 @@ impl<'a> Reader<'a> {
         let parts: Vec<_> = part.list()?.collect();
         let phases = parts
             .iter()
-            .filter_map(|part| self.read_phase(part, variables, mode));
+            .filter_map(|part| self.read_phase(part, variables, mode, &keys::PHASE));
         let phases: Vec<_> = phases.collect();
         // The users of an invalid phase are unknown.
         if phases.len() == parts.len() && !phases.iter().any(Phase::has_users) {
@@ -45,13 +45,27 @@ impl<'a> Reader<'a> {
         Some(phases)
     }
 
+    /// Reads the phases of an environment for their mistakes. Missing keys are those of the configuration.
+    pub(super) fn read_parts_of_phases(
+        &self,
+        part: &Part<'a>,
+        variables: &BTreeMap<String, Value>,
+        mode: Spacing,
+    ) {
+        for part in part.list().into_iter().flatten() {
+            let _incomplete = self.read_phase(&part, variables, mode, &keys::PART_OF_PHASE);
+        }
+    }
+
     fn read_phase(
         &self,
         part: &Part<'a>,
         variables: &BTreeMap<String, Value>,
         mode: Spacing,
+        shape: &'static Shape,
     ) -> Option<Phase> {
-        let mut fields = part.fields_of(&keys::PHASE)?;
+        let is_whole = std::ptr::eq(shape, &keys::PHASE);
+        let mut fields = part.fields_of(shape)?;
         let name = fields
             .get("name")
             .and_then(|part| self.config_text(&part, variables));
@@ -77,6 +91,9 @@ impl<'a> Reader<'a> {
             part.mistake("`users` already limits the number of users; remove `maxVusers`");
         }
         let max_vusers = max_vusers.map(|part| self.whole(&part, variables));
+        if !is_whole && (duration.is_none() || !numbers.are_there()) {
+            return None;
+        }
         let kind = self.read_kind(part, &numbers, variables);
         let Some(duration) = duration else {
             part.mistake("`duration` is missing: expected seconds, for example duration: 60");

@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
     pub(super) fn warn(&self, part: &Part<'_>, problem: &str) {
         let warning = format!(
             "{}:{}: {}: {problem}",
-            self.document.name(),
+            self.document.file(part.node().place),
             part.node().place,
             part.path()
         );

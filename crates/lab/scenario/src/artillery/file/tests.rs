@@ -20,6 +20,9 @@ use crate::artillery::{
 fn surroundings(read_file: &dyn Fn(&Path) -> io::Result<String>) -> Surroundings<'_> {
     Surroundings {
         path: Path::new("load/test.yml"),
+        config_path: None,
+        overrides: None,
+        payload: None,
         environment: None,
         target: None,
         variables: BTreeMap::new(),
@@ -72,7 +75,7 @@ fn read_with(text: &str, change: impl FnOnce(&mut Surroundings<'_>)) -> Result<T
     let mut surroundings = surroundings(&files);
     change(&mut surroundings);
     let document = Document::read("test.yml", text).map_err(|mistakes| mistakes.to_string())?;
-    read(&document, &surroundings).map_err(|mistakes| mistakes.to_string())
+    read(document, &surroundings).map_err(|mistakes| mistakes.to_string())
 }
 
 fn read_text(text: &str) -> Result<Test, String> {
@@ -134,7 +137,8 @@ fn an_environment_lies_over_the_configuration() {
     assert_eq!(target(&staging), json!("ws://example.test/x"));
     let phase = &staging.phases()[0];
     let rate = |rate| Rate::per_second(rate).unwrap();
-    assert_eq!(phase.kind, Kind::Ramp(rate(0.0), rate(2.5)));
+    // As in Artillery, a phase of the environment lies over the one with the same position.
+    assert_eq!(phase.kind, Kind::Ramp(rate(1.0), rate(2.5)));
     assert_eq!(
         (phase.duration, phase.max_vusers),
         (Duration::from_secs(60), Some(7))
@@ -147,6 +151,74 @@ fn an_environment_lies_over_the_configuration() {
         wrong.unwrap_err(),
         "test.yml:2:3: config: there is no environment `prod`; `environments` has staging"
     );
+}
+
+#[test]
+fn overrides_lie_over_the_environment_and_the_flags() {
+    let text = "config:\n  target: ws://file\n  phases: [{duration: 5, arrivalRate: 1}, {duration: 5, arrivalRate: 1}]\n  \
+                environments: {prod: {target: 'ws://prod', phases: [{duration: 7}]}}\n\
+                scenarios:\n- {engine: ws, flow: [{think: 1}]}\n";
+    let check = |overrides: &str, expected_target: &str, expected_secs: &[u64]| {
+        let test = read_with(text, |surroundings| {
+            surroundings.environment = Some("prod".to_owned());
+            surroundings.target = Some("ws://flag".to_owned());
+            surroundings.overrides = Some(overrides.to_owned());
+        })
+        .unwrap();
+        assert_eq!(
+            test.program.globals.values["target"],
+            json!(expected_target),
+            "{overrides}"
+        );
+        let secs: Vec<_> = test
+            .phases()
+            .iter()
+            .map(|phase| phase.duration.as_secs())
+            .collect();
+        assert_eq!(secs, expected_secs, "{overrides}");
+    };
+    check("{}", "ws://flag", &[7, 5]);
+    check(r#"{"config": {"target": "ws://over"}}"#, "ws://over", &[7, 5]);
+    check(
+        r#"{"config": {"phases": [{"duration": 1, "arrivalCount": 2}]}}"#,
+        "ws://flag",
+        &[1],
+    );
+    let error = |overrides: &str| {
+        let change =
+            |surroundings: &mut Surroundings<'_>| surroundings.overrides = Some(overrides.to_owned());
+        read_with(text, change).unwrap_err()
+    };
+    expect![[r#"--overrides:1:1: expected an object as JSON, for example {"config": {"phases": [{"duration": 1, "arrivalCount": 1}]}}, found a list"#]]
+        .assert_eq(&error("[1]"));
+    expect!["--overrides:1:13: config.tagret: is not a key here; did you mean `target`?"]
+        .assert_eq(&error(r#"{"config": {"tagret": 1}}"#));
+}
+
+#[test]
+fn a_table_may_be_named_by_a_flag() {
+    let check = |payload: &str, flag: &str, expected: Result<usize, &str>| {
+        let text = format!(
+            "config:\n  target: ws://h\n  payload: {payload}\nscenarios:\n- {{engine: ws, flow: [{{send: '{{{{ name }}}}'}}]}}\n"
+        );
+        let found = read_with(&text, |surroundings| surroundings.payload = Some(flag.into()));
+        let found = found.map(|test| test.program.payloads[0].rows.len());
+        assert_eq!(found, expected.map_err(str::to_owned), "{payload} {flag}");
+    };
+    check("{fields: [name, age]}", "load/users.csv", Ok(2));
+    check("{fields: [name, age], path: other.csv}", "users.csv", Ok(2));
+    check(
+        "[{fields: [name, age]}]",
+        "load/users.csv",
+        Err(
+            "test.yml:3:12: config.payload: --payload gives the path of one table, but this is a list; write the paths \
+             into the file",
+        ),
+    );
+    let absent = "config: {target: 'ws://h'}\nscenarios:\n- {engine: ws, flow: [{think: 1}]}\n";
+    let error = read_with(absent, |surroundings| surroundings.payload = Some("a.csv".into()));
+    expect!["test.yml:1:9: config: --payload a.csv needs `payload` with the names of the columns, for example payload: { fields: [user] }"]
+        .assert_eq(&error.unwrap_err());
 }
 
 #[test]

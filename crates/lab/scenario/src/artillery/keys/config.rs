@@ -29,30 +29,35 @@ const REJECT_UNAUTHORIZED: Key = Key::new(
 pub(in super::super) static CONFIG: Shape = Shape {
     name: "config",
     about: "The target and the amount of load.",
-    keys: &config_keys(Key::new(
-        "environments",
-        Kind::Table(&Kind::Map(&ENVIRONMENT)),
-        "Configurations by name; --environment chooses one, which overrides this one.",
-    )),
+    keys: &config_keys(
+        Key::new(
+            "environments",
+            Kind::Table(&Kind::Map(&ENVIRONMENT)),
+            "Configurations by name; --environment chooses one, which lies over this one.",
+        ),
+        &PHASE,
+        &PAYLOAD,
+    ),
     rules: &[],
 };
 pub(in super::super) static ENVIRONMENT: Shape = Shape {
     name: "environment",
     about: "The settings that differ in one environment.",
-    keys: &config_keys(Key::refused(
-        "environments",
-        "an environment cannot contain environments",
-    )),
+    keys: &config_keys(
+        Key::refused("environments", "an environment cannot contain environments"),
+        &PART_OF_PHASE,
+        &PART_OF_PAYLOAD,
+    ),
     rules: &[],
 };
 
-const fn config_keys(environments: Key) -> [Key; 21] {
+const fn config_keys(environments: Key, phase: &'static Shape, payload: &'static Shape) -> [Key; 21] {
     [
         environments,
         Key::new("target", Kind::Scalar, "The server's URL; --target overrides it."),
         Key::new(
             "phases",
-            Kind::Maps(&PHASE),
+            Kind::Maps(phase),
             "The phases of the load, one after another.",
         ),
         MODE,
@@ -63,7 +68,7 @@ const fn config_keys(environments: Key) -> [Key; 21] {
         ),
         Key::new(
             "payload",
-            Kind::OneOrMore(&PAYLOAD),
+            Kind::OneOrMore(payload),
             "Tables in CSV files; each user gets one row.",
         ),
         Key::new(
@@ -116,41 +121,7 @@ const fn config_keys(environments: Key) -> [Key; 21] {
 pub(in super::super) static PHASE: Shape = Shape {
     name: "phase",
     about: "A phase of the load: arriving users, or a constant number of users.",
-    keys: &[
-        Key::new("name", Kind::Scalar, "The name of the phase in reports."),
-        Key::new(
-            "duration",
-            DURATION,
-            "The duration of the phase: seconds, or text such as 2m.",
-        ),
-        Key::new("arrivalRate", RATE, "The number of users who arrive per second."),
-        Key::new(
-            "rampTo",
-            RATE,
-            "The value of arrivalRate, or of users, at the end of the phase.",
-        ),
-        Key::new(
-            "arrivalCount",
-            WHOLE,
-            "The number of users who arrive in this phase, at even intervals.",
-        ),
-        Key::new(
-            "users",
-            WHOLE,
-            "The constant number of active users. Not in Artillery.",
-        ),
-        Key::new(
-            "pause",
-            DURATION,
-            "The duration of a pause, in which no user arrives.",
-        ),
-        Key::new(
-            "maxVusers",
-            WHOLE,
-            "The largest number of active users; further arrivals are skipped.",
-        ),
-        MODE,
-    ],
+    keys: &PHASE_KEYS,
     rules: &[
         Rule::AtLeastOne(&["arrivalRate", "rampTo", "arrivalCount", "users", "pause"]),
         Rule::AtMostOne(&["arrivalCount", "arrivalRate"]),
@@ -165,22 +136,90 @@ pub(in super::super) static PHASE: Shape = Shape {
     ],
 };
 
+/// A phase of an environment; the missing keys are those of the phase in the same position of the configuration.
+pub(in super::super) static PART_OF_PHASE: Shape = Shape {
+    name: "part_of_phase",
+    about: "What an environment changes of a phase.",
+    keys: &PHASE_KEYS,
+    rules: &[
+        Rule::AtMostOne(&["arrivalCount", "arrivalRate"]),
+        Rule::AtMostOne(&["arrivalCount", "rampTo"]),
+        Rule::AtMostOne(&["users", "arrivalRate"]),
+        Rule::AtMostOne(&["users", "arrivalCount"]),
+        Rule::AtMostOne(&["users", "maxVusers"]),
+        Rule::AtMostOne(&["pause", "arrivalRate"]),
+        Rule::AtMostOne(&["pause", "arrivalCount"]),
+        Rule::AtMostOne(&["pause", "rampTo"]),
+        Rule::AtMostOne(&["pause", "users"]),
+    ],
+};
+
+const PHASE_KEYS: [Key; 9] = [
+    Key::new("name", Kind::Scalar, "The name of the phase in reports."),
+    Key::new(
+        "duration",
+        DURATION,
+        "The duration of the phase: seconds, or text such as 2m.",
+    ),
+    Key::new("arrivalRate", RATE, "The number of users who arrive per second."),
+    Key::new(
+        "rampTo",
+        RATE,
+        "The value of arrivalRate, or of users, at the end of the phase.",
+    ),
+    Key::new(
+        "arrivalCount",
+        WHOLE,
+        "The number of users who arrive in this phase, at even intervals.",
+    ),
+    Key::new(
+        "users",
+        WHOLE,
+        "The constant number of active users. Not in Artillery.",
+    ),
+    Key::new(
+        "pause",
+        DURATION,
+        "The duration of a pause, in which no user arrives.",
+    ),
+    Key::new(
+        "maxVusers",
+        WHOLE,
+        "The largest number of active users; further arrivals are skipped.",
+    ),
+    MODE,
+];
+
 pub(in super::super) static PAYLOAD: Shape = Shape {
     name: "payload",
     about: "A table in a CSV file.",
-    keys: &[
-        Key::new(
-            "path",
-            Kind::Scalar,
-            "The path of the file, relative to this file.",
-        )
-        .required(),
-        Key::new(
-            "fields",
-            Kind::List(&Kind::Text),
-            "The names of the columns, which become variables.",
-        )
-        .required(),
+    keys: &payload_keys(PAYLOAD_PATH, PAYLOAD_FIELDS.required()),
+    rules: &[],
+};
+
+/// A table of an environment; the missing keys are those of the configuration.
+pub(in super::super) static PART_OF_PAYLOAD: Shape = Shape {
+    name: "part_of_payload",
+    about: "What an environment changes of a table.",
+    keys: &payload_keys(PAYLOAD_PATH, PAYLOAD_FIELDS),
+    rules: &[],
+};
+
+const PAYLOAD_PATH: Key = Key::new(
+    "path",
+    Kind::Scalar,
+    "The path of the file, relative to this file; --payload replaces it.",
+);
+const PAYLOAD_FIELDS: Key = Key::new(
+    "fields",
+    Kind::List(&Kind::Text),
+    "The names of the columns, which become variables.",
+);
+
+const fn payload_keys(path: Key, fields: Key) -> [Key; 10] {
+    [
+        path,
+        fields,
         Key::new(
             "order",
             Kind::Word(&["random", "sequence"]),
@@ -208,9 +247,8 @@ pub(in super::super) static PAYLOAD: Shape = Shape {
             "options",
             "has no effect: this program does not use Node's parser",
         ),
-    ],
-    rules: &[],
-};
+    ]
+}
 
 pub(in super::super) static TLS: Shape = Shape {
     name: "tls",

@@ -10,7 +10,7 @@ use plimsoll_load::{
 use plimsoll_scenario::artillery::Test;
 
 use super::super::{
-    super::artillery::{Input, TestFlags},
+    super::artillery::{Input, TestFlags, read_files},
     Options,
     attempt::{Attempt, with_errors},
     options::Timing,
@@ -47,8 +47,11 @@ impl ArtilleryTest {
         if options.url.is_some() {
             flags.target.clone_from(&options.url);
         }
-        let text = (surroundings.read_file)(&options.file)?;
-        let test = Input::new(&options.file, &flags).read(&text, surroundings)?;
+        let sources = read_files(std::slice::from_ref(&options.file), &flags, surroundings)?;
+        let test = Input::new(&flags).read(sources, surroundings)?;
+        for warning in flags.warnings() {
+            tracing::warn!("{warning}");
+        }
         for warning in test.warnings() {
             tracing::warn!("{warning}");
         }

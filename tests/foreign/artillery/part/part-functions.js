@@ -1,0 +1,6 @@
+module.exports = {
+  setVariable(context, events, next) {
+    context.vars.v = 4;
+    next();
+  },
+};
