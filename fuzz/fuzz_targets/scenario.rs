@@ -43,7 +43,7 @@ fn artillery_of(text: &str) -> Result<(), Mistakes> {
             Some("users.csv") => Ok("name,id\n\"Ada\nB\",1\nBob,2\n".to_owned()),
             _ => Err(io::ErrorKind::NotFound.into()),
         },
-        read_bytes: &|_, _| Ok(vec![0]),
+        read_bytes: |_, _| Ok(vec![0]),
         read_selector: &|_| Err("there are no pages".to_owned()),
         load_processor: &|_| Err("it is not there".to_owned()),
     };

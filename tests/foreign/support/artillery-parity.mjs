@@ -3,6 +3,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ArtilleryTarget } from "./artillery-target.mjs";
@@ -25,9 +27,42 @@ function flagsOf(file) {
   return flags ? JSON.parse(flags) : [];
 }
 
+/** A proxy that opens tunnels (CONNECT), and counts them. */
+async function startProxy() {
+  const proxy = createServer();
+  const sockets = new Set();
+  let tunnels = 0;
+  proxy.on("connect", (request, socket, head) => {
+    tunnels += 1;
+    const [host, port] = request.url.split(":");
+    const server = connect(Number(port), host, () => {
+      socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      server.write(head);
+      server.pipe(socket);
+      socket.pipe(server);
+    });
+    for (const each of [socket, server]) {
+      sockets.add(each);
+      each.on("error", () => {});
+    }
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  return {
+    url: `http://127.0.0.1:${proxy.address().port}`,
+    wire: () => Array.from({ length: tunnels }, () => "CONNECT"),
+    stop() {
+      proxy.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
 /** Runs `command` with the arguments of `artillery run` in a copy of the folder. */
 export async function observe(command, file, env = {}) {
   const target = await ArtilleryTarget.start();
+  // The line `# proxy` asks for one in the environment.
+  const proxy = /^# proxy$/m.test(readFileSync(join(FOLDER, file), "utf8")) ? await startProxy() : undefined;
   const cwd = mkdtempSync(join(tmpdir(), "artillery-"));
   try {
     cpSync(FOLDER, cwd, { recursive: true });
@@ -36,7 +71,7 @@ export async function observe(command, file, env = {}) {
     const flags = flagsOf(file).map((flag) => flag.replace("TARGET", url));
     const child = spawn(program, [...args, file, "-t", url, "-o", "report.json", ...flags], {
       cwd,
-      env: { ...process.env, ...env, TARGET_URL: url },
+      env: { ...process.env, ...env, TARGET_URL: url, ...(proxy && { HTTP_PROXY: proxy.url }) },
       stdio: ["ignore", "pipe", "pipe"],
     });
     let output = "";
@@ -52,7 +87,7 @@ export async function observe(command, file, env = {}) {
       // A file that is refused makes no report.
     }
     const port = new URL(target.url).port;
-    const wire = target.wire();
+    const wire = [...(proxy?.wire() ?? []), ...target.wire()];
     // The length of a form with files depends on its boundary, and so does the echo of it.
     if (wire.some((line) => line.includes("BOUNDARY"))) delete aggregate.counters?.["http.downloaded_bytes"];
     const counters = Object.fromEntries(
@@ -67,6 +102,7 @@ export async function observe(command, file, env = {}) {
     );
     return { found: { code, counters, samples, wire }, output };
   } finally {
+    proxy?.stop();
     await target.stop();
     rmSync(cwd, { recursive: true, force: true });
   }

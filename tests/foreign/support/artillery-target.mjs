@@ -48,6 +48,7 @@ const PATHS = {
   "/status-404": () => answer(404, "no"),
   "/status-500": () => answer(500, "bad"),
   "/status-503": () => answer(503, "busy"),
+  "/cached": () => answer(200, "ok", { "x-cache": "Hit from the cache" }),
   "/timed": () => answer(200, "ok", { "server-timing": "total;dur=12" }),
   "/echo": (request, body) => json(body.toString(), { "x-method": request.method }),
 };

@@ -48,6 +48,8 @@ pub enum DialError {
     Proxy {
         /// The proxy's host and port.
         proxy: String,
+        /// The status of its answer, if it answered.
+        status: Option<u16>,
         /// The reason, in words.
         reason: String,
     },

@@ -13,6 +13,8 @@ pub struct Proxies {
     exceptions: Vec<Exception>,
     /// Whether even this machine is reached through the proxy.
     spares_nothing: bool,
+    /// Whether connections without TLS are tunnels, too, instead of requests to the proxy.
+    tunnels_plain: bool,
 }
 
 /// Hosts that are reached without the proxy.
@@ -47,9 +49,25 @@ impl Proxies {
         Self {
             plain: proxy.clone(),
             secure: proxy,
-            exceptions: Vec::new(),
             spares_nothing: true,
+            ..Self::default()
         }
+    }
+
+    /// Proxies that make a tunnel for each connection, also for those without TLS and those to this machine.
+    pub fn tunnels(plain: Option<Proxy>, secure: Option<Proxy>) -> Self {
+        Self {
+            plain: plain.map(Arc::new),
+            secure: secure.map(Arc::new),
+            spares_nothing: true,
+            tunnels_plain: true,
+            ..Self::default()
+        }
+    }
+
+    /// Whether the proxy makes a tunnel for a connection (RFC 9110 §9.3.6), instead of getting its requests.
+    pub fn tunnels_to(&self, is_tls: bool) -> bool {
+        is_tls || self.tunnels_plain
     }
 
     /// Reads the variables, in capitals or small letters.
@@ -74,7 +92,7 @@ impl Proxies {
                 .split(',')
                 .filter_map(Exception::parse)
                 .collect(),
-            spares_nothing: false,
+            ..Self::default()
         })
     }
 
@@ -183,6 +201,10 @@ mod tests {
         }
         let always = Proxies::always("p:1".parse().unwrap());
         assert!(always.choose(false, "127.0.0.1", 80).is_some());
+        assert!(always.tunnels_to(true) && !always.tunnels_to(false));
+        let tunnels = Proxies::tunnels(always.plain.as_deref().cloned(), None);
+        assert!(tunnels.choose(false, "127.0.0.1", 80).is_some() && tunnels.tunnels_to(false));
+        assert!(tunnels.choose(true, "127.0.0.1", 443).is_none());
     }
 
     #[test]

@@ -78,17 +78,18 @@ impl Proxy {
         S: AsyncRead + AsyncWrite + Unpin,
     {
         let outcome = self.ask(stream, &authority(host, port)).await;
-        outcome.map_err(|reason| DialError::Proxy {
+        outcome.map_err(|Refusal { status, reason }| DialError::Proxy {
             proxy: self.to_string(),
+            status,
             reason,
         })
     }
 
-    async fn ask<S>(&self, stream: &mut S, target: &str) -> Result<(), String>
+    async fn ask<S>(&self, stream: &mut S, target: &str) -> Result<(), Refusal>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
-        let lost = |error: io::Error| error.to_string();
+        let lost = |error: io::Error| Refusal::unanswered(error.to_string());
         let mut request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n");
         if let Some(authorization) = &self.authorization {
             request.push_str(&format!("Proxy-Authorization: {authorization}\r\n"));
@@ -100,35 +101,52 @@ impl Proxy {
         loop {
             // One byte at a time: bytes after the head belong to the tunnel.
             let byte = stream.read_u8().await.map_err(|error| match error.kind() {
-                io::ErrorKind::UnexpectedEof => "it ended the connection without an answer".to_owned(),
-                _ => error.to_string(),
+                io::ErrorKind::UnexpectedEof => Refusal::unanswered("it ended the connection without an answer"),
+                _ => lost(error),
             })?;
             answer.push(byte);
             if answer.ends_with(b"\r\n\r\n") || answer.ends_with(b"\n\n") {
                 return status(&answer);
             }
             if answer.len() >= MAX_ANSWER_BYTES {
-                return Err("its answer has no end".to_owned());
+                return Err(Refusal::unanswered("its answer has no end"));
             }
         }
     }
 }
 
+/// Why there is no tunnel.
+struct Refusal {
+    /// The status of the answer, if there was one.
+    status: Option<u16>,
+    reason: String,
+}
+
+impl Refusal {
+    fn unanswered(reason: impl Into<String>) -> Self {
+        Self {
+            status: None,
+            reason: reason.into(),
+        }
+    }
+}
+
 /// Whether the head of an answer grants the tunnel.
-fn status(head: &[u8]) -> Result<(), String> {
+fn status(head: &[u8]) -> Result<(), Refusal> {
     let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
     let mut answer = httparse::Response::new(&mut fields);
     if answer.parse(head).is_err() {
-        return Err("its answer is not HTTP".to_owned());
+        return Err(Refusal::unanswered("its answer is not HTTP"));
     }
     match answer.code {
         Some(200..300) => Ok(()),
-        Some(code) => Err(
-            format!("it answered {code} {}", answer.reason.unwrap_or_default())
+        Some(code) => Err(Refusal {
+            status: Some(code),
+            reason: format!("it answered {code} {}", answer.reason.unwrap_or_default())
                 .trim_end()
                 .to_owned(),
-        ),
-        None => Err("its answer is not HTTP".to_owned()),
+        }),
+        None => Err(Refusal::unanswered("its answer is not HTTP")),
     }
 }
 

@@ -35,7 +35,7 @@ impl Opening<'_> {
             .connect(address, self.source, self.traffic)
             .await;
         let dialed = match (dialed, &route.proxy) {
-            (Ok(mut tcp), Some(proxy)) if origin.is_tls => {
+            (Ok(mut tcp), Some(proxy)) if self.settings.dialer.proxies.tunnels_to(origin.is_tls) => {
                 let tunnel = proxy.tunnel(&mut tcp, &origin.host, origin.port).await;
                 tunnel.map(|()| tcp)
             }

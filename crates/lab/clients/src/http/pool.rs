@@ -45,7 +45,7 @@ impl Origin {
         let proxies = &settings.dialer.proxies;
         proxies
             .choose(false, &self.host, self.port)
-            .filter(|_| !self.is_tls)
+            .filter(|_| !proxies.tunnels_to(self.is_tls))
     }
 
     pub(super) fn of(url: &Url) -> Result<Self, HttpError> {

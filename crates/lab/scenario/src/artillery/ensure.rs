@@ -98,6 +98,7 @@ fn is_distribution(artillery: &str) -> bool {
         || artillery.ends_with("_length")
         || artillery.ends_with("lateness")
         || artillery.contains("response_time.")
+        || ["http.dns", "http.tcp", "http.tls", "http.total"].contains(&artillery)
 }
 
 /// A figure of one endpoint's distribution.

@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use plimsoll_clients::dial::Proxies;
 use plimsoll_load::metrics::Registry;
 use serde_json::Value;
 
@@ -16,7 +17,7 @@ use super::{
     metrics::Metrics,
     phase::Phase,
     processor::Loaded,
-    program::{Engine, Program},
+    program::{Engine, Program, ScenarioFlow},
     selectors,
     test::Test,
     variables::Globals,
@@ -33,6 +34,7 @@ mod layers;
 mod message;
 mod payloads;
 mod phases;
+mod proxies;
 mod reader;
 mod request;
 mod scenarios;
@@ -67,8 +69,8 @@ pub struct Surroundings<'a> {
     pub system: BTreeMap<String, String>,
     /// Reads a text file.
     pub read_file: &'a dyn Fn(&Path) -> io::Result<String>,
-    /// Reads any file, at most this many bytes of it.
-    pub read_bytes: &'a dyn Fn(&Path, u64) -> io::Result<Vec<u8>>,
+    /// Reads any file, at most this many bytes of it; also while the test runs.
+    pub read_bytes: fn(&Path, u64) -> io::Result<Vec<u8>>,
     /// Reads a selector of elements in pages.
     pub read_selector: &'a dyn Fn(&str) -> selectors::Loaded,
     /// Reads and evaluates a module of functions; the error is for people.
@@ -135,9 +137,12 @@ impl Reader<'_> {
         root.finish();
         self.check_names();
         let (scenarios, opening) = (scenarios?, settings.opening(&document)?);
-        if scenarios.iter().any(|scenario| scenario.engine == Engine::Http) {
-            self.warn_of_proxy();
-        }
+        let is_http = |scenario: &ScenarioFlow| scenario.engine == Engine::Http;
+        let proxies = if scenarios.iter().chain(&before).chain(&after).any(is_http) {
+            self.proxies(&document)
+        } else {
+            Proxies::default()
+        };
         let mut registry = Registry::new();
         let metrics = Metrics::register(&mut registry);
         let metrics = metrics
@@ -150,7 +155,7 @@ impl Reader<'_> {
             globals: Arc::new(self.globals(&settings)),
             extended: OnceLock::new(),
             timeout: settings.websocket_timeout(),
-            http: Arc::new(Settings::http(&opening)),
+            http: Arc::new(Settings::http(&opening, proxies)),
             defaults: settings.defaults(),
             phases: self.phases(&settings),
             payloads: settings.payloads,
@@ -180,22 +185,7 @@ impl Reader<'_> {
 
     fn globals(&self, settings: &Settings) -> Globals {
         let mut values = settings.constants();
-        let path = self.surroundings.path;
-        let folder = path.parent().unwrap_or(Path::new("")).display();
-        let environment = self.surroundings.environment.clone();
-        let built_in = [
-            ("$dirname", Some(folder.to_string())),
-            ("$scenarioFile", Some(path.display().to_string())),
-            ("$environment", environment),
-        ];
-        let built_in = built_in
-            .into_iter()
-            .filter_map(|(name, text)| Some((name.to_owned(), text?.into())));
-        values.extend(built_in);
-        values.insert(
-            "$testId".to_owned(),
-            format!("t{:016x}", fastrand::u64(..)).into(),
-        );
+        values.extend(self.built_in().clone());
         Globals {
             values,
             environment: self.surroundings.system.clone(),

@@ -7,6 +7,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use plimsoll_clients::dial::DialError;
 use plimsoll_clients::http::{
     Client, Cookie, CookieJar, Exchange, HttpError, Keep, Redirects, Request as Wire, Response, Settings, Url,
 };
@@ -23,6 +24,7 @@ use super::{
 
 mod endpoint;
 mod expectation;
+mod files;
 mod hooks;
 mod request;
 
@@ -30,6 +32,7 @@ use self::hooks::Adapted;
 pub(crate) use self::{
     endpoint::{Endpoint, Grouping},
     expectation::Expectation,
+    files::{Files, LARGEST_FILE},
     request::{Body, Content, Defaults, Field, Guard, Request, RequestHooks},
 };
 
@@ -169,6 +172,17 @@ impl Visitor {
         recorder.tally(&format!("http.codes.{}", response.status), 1);
         let time = exchange.timings.sending + exchange.timings.waiting;
         recorder.record(metrics.http.response_time, time);
+        if defaults.times_parts {
+            let (parts, timings) = (metrics.http.parts, &exchange.timings);
+            let opening = timings.connecting + timings.tls_handshaking;
+            recorder.record(parts.dns, timings.blocked.saturating_sub(opening));
+            recorder.record(parts.tcp, timings.connecting);
+            recorder.record(parts.tls, timings.tls_handshaking);
+            recorder.record(
+                parts.total,
+                timings.ended.saturating_duration_since(timings.started),
+            );
+        }
         if let Some(threshold) = defaults.apdex {
             let reached = apdex(time, threshold);
             for name in APDEX {
@@ -218,7 +232,7 @@ impl Request {
                 .iter()
                 .any(|(known, _)| known.eq_ignore_ascii_case(name))
         };
-        let (body, kind) = self.body.for_user(variables);
+        let (body, kind) = self.body.for_user(variables)?;
         if let Some(kind) = kind.filter(|_| !has(&wire, "content-type")) {
             wire.headers.push(("content-type".to_owned(), kind.into_owned()));
         }
@@ -289,6 +303,9 @@ fn apdex(time: Duration, threshold: Duration) -> &'static str {
 impl From<&HttpError> for Failure {
     fn from(error: &HttpError) -> Self {
         match error {
+            HttpError::Dial(DialError::Proxy {
+                status: Some(status), ..
+            }) => Self::new(format!("Bad response: {status}")).caused_by("answer of the proxy".to_owned()),
             HttpError::Dial(error) => Self::from(error),
             HttpError::Timeout { .. } => Self::new("ETIMEDOUT"),
             HttpError::Lost { source, .. } => Self::of_io(source),

@@ -24,6 +24,10 @@ pub const NAMES: &[(&str, &str)] = &[
     ("http_response_time_3xx", "http.response_time.3xx"),
     ("http_response_time_4xx", "http.response_time.4xx"),
     ("http_response_time_5xx", "http.response_time.5xx"),
+    ("http_dns", "http.dns"),
+    ("http_tcp", "http.tcp"),
+    ("http_tls", "http.tls"),
+    ("http_total", "http.total"),
     ("ws_msgs_sent", "websocket.messages_sent"),
     ("ws_msgs_received", "websocket.messages_received"),
     ("ws_connecting", "websocket.connect_time"),
@@ -81,6 +85,21 @@ pub(crate) struct Http {
     pub(crate) response_time: TrendId,
     /// Response times by the first digit of the status, from 2 to 5.
     by_class: [TrendId; 4],
+    /// The parts of a request; without samples unless `extendedMetrics` is set.
+    pub(crate) parts: Parts,
+}
+
+/// The parts of a request. On a reused connection the first three take no time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parts {
+    /// Looking up the name, and waiting for a connection.
+    pub(crate) dns: TrendId,
+    /// The TCP connection.
+    pub(crate) tcp: TrendId,
+    /// The TLS handshake.
+    pub(crate) tls: TrendId,
+    /// From the beginning to the last byte of the answer.
+    pub(crate) total: TrendId,
 }
 
 impl Http {
@@ -93,6 +112,12 @@ impl Http {
             downloaded_bytes: registry.counter("http_downloaded", Contains::Data)?,
             response_time: registry.trend("http_response_time")?,
             by_class,
+            parts: Parts {
+                dns: registry.trend("http_dns")?,
+                tcp: registry.trend("http_tcp")?,
+                tls: registry.trend("http_tls")?,
+                total: registry.trend("http_total")?,
+            },
         })
     }
 

@@ -6,6 +6,10 @@ use serde_json::{Map, Number, Value};
 
 use super::variables::Variables;
 
+mod csv;
+
+pub(crate) use self::csv::Form;
+
 /// A parsed table.
 #[derive(Debug)]
 pub(crate) struct Payload {
@@ -23,29 +27,6 @@ pub(crate) enum Order {
     Random,
     /// The next one; after the last comes the first.
     Sequence,
-}
-
-/// How a table is written.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Form {
-    pub(crate) delimiter: u8,
-    /// Whether the first line is left out.
-    pub(crate) skips_header: bool,
-    /// Whether numbers and booleans are converted.
-    pub(crate) casts: bool,
-    /// Whether empty lines are skipped.
-    pub(crate) skips_empty_lines: bool,
-}
-
-impl Default for Form {
-    fn default() -> Self {
-        Self {
-            delimiter: b',',
-            skips_header: false,
-            casts: true,
-            skips_empty_lines: true,
-        }
-    }
 }
 
 /// Why a table cannot be used.
@@ -70,15 +51,11 @@ impl Payload {
         text: &str,
         fields: Vec<String>,
         order: Order,
-        form: Form,
+        form: &Form,
     ) -> Result<Self, PayloadError> {
-        let lines = records(text, form.delimiter)?;
         let mut rows = Vec::new();
-        for (line, record) in lines.into_iter().skip(usize::from(form.skips_header)) {
-            if form.skips_empty_lines && matches!(record.as_slice(), [only] if only.is_empty()) {
-                continue;
-            }
-            if record.len() != fields.len() {
+        for (line, record) in csv::records(text, form)? {
+            if record.len() != fields.len() && !form.is_ragged {
                 return Err(PayloadError::Ragged {
                     line,
                     found: record.len(),
@@ -137,42 +114,6 @@ fn cast(text: String) -> Value {
     number.map_or(Value::String(text), Value::Number)
 }
 
-/// A record, with the line on which it begins.
-type Record = (usize, Vec<String>);
-
-fn records(text: &str, delimiter: u8) -> Result<Vec<Record>, PayloadError> {
-    let (mut records, mut record, mut field) = (Vec::new(), Vec::new(), String::new());
-    let (mut line, mut first_line) = (1, 1);
-    // The line on which the quote was opened that the reader is in.
-    let mut quoted_since = None;
-    let mut chars = text.strip_prefix('\u{feff}').unwrap_or(text).chars().peekable();
-    while let Some(c) = chars.next() {
-        line += usize::from(c == '\n');
-        match (c, quoted_since) {
-            ('"', Some(_)) if chars.next_if_eq(&'"').is_some() => field.push('"'),
-            ('"', Some(_)) => quoted_since = None,
-            (c, Some(_)) => field.push(c),
-            ('"', None) if field.is_empty() => quoted_since = Some(line),
-            ('\r', None) if chars.peek() == Some(&'\n') => {}
-            ('\n', None) => {
-                record.push(std::mem::take(&mut field));
-                records.push((first_line, std::mem::take(&mut record)));
-                first_line = line;
-            }
-            (c, None) if c == char::from(delimiter) => record.push(std::mem::take(&mut field)),
-            (c, None) => field.push(c),
-        }
-    }
-    if let Some(line) = quoted_since {
-        return Err(PayloadError::Unclosed { line });
-    }
-    if !field.is_empty() || !record.is_empty() {
-        record.push(field);
-        records.push((first_line, record));
-    }
-    Ok(records)
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -181,7 +122,8 @@ mod tests {
 
     fn read(text: &str, form: Form) -> Result<Value, String> {
         let fields = ["a", "b"].map(str::to_owned).to_vec();
-        let payload = Payload::parse(text, fields, Order::Random, form).map_err(|error| error.to_string())?;
+        let payload =
+            Payload::parse(text, fields, Order::Random, &form).map_err(|error| error.to_string())?;
         Ok(payload.rows.into_iter().collect())
     }
 
@@ -191,17 +133,22 @@ mod tests {
             assert_eq!(read(text, form), Ok(expected), "{text}");
         };
         let usual = Form::default();
-        check("1,x\n2.5,true\n", usual, json!([[1, "x"], [2.5, "true"]]));
-        check("1,x\r\n\r\n2,y", usual, json!([[1, "x"], [2, "y"]]));
-        check("\"a,\"\"b\"\"\n\",y", usual, json!([["a,\"b\"\n", "y"]]));
-        check(",\n", usual, json!([["", ""]]));
+        check("1,x\n2.5,true\n", usual.clone(), json!([[1, "x"], [2.5, "true"]]));
+        check("1,x\r\n\r\n2,y", usual.clone(), json!([[1, "x"], [2, "y"]]));
+        check("\"a,\"\"b\"\"\n\",y", usual.clone(), json!([["a,\"b\"\n", "y"]]));
+        check(",\n", usual.clone(), json!([["", ""]]));
         let header = Form {
-            skips_header: true,
+            first_line: 2,
             casts: false,
-            delimiter: b';',
-            ..usual
+            delimiter: ";".to_owned(),
+            ..usual.clone()
         };
         check("a;b\n1;x", header, json!([["1", "x"]]));
+        let ragged = Form {
+            is_ragged: true,
+            ..usual
+        };
+        check("1\n2,x,y\n", ragged, json!([[1], [2, "x", "y"]]));
     }
 
     #[test]
@@ -217,7 +164,7 @@ mod tests {
     #[test]
     fn rows_in_sequence_begin_anew() {
         let fields = vec!["a".to_owned()];
-        let payload = Payload::parse("1\n2\n", fields, Order::Sequence, Form::default()).unwrap();
+        let payload = Payload::parse("1\n2\n", fields, Order::Sequence, &Form::default()).unwrap();
         let mut variables = Variables::new(std::sync::Arc::default());
         let mut next = || {
             payload.give(&|_| true, &mut variables);

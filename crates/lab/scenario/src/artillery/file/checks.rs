@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, str::FromStr, time::Duration};
 
+use serde_json::Value;
+
 use super::reader::Reader;
 use crate::{
     artillery::{
@@ -20,7 +22,8 @@ const DELAY: &str = "delayAbortEval";
 const LEGACY: [&str; 5] = ["min", "max", "median", "p95", "p99"];
 
 impl<'a> Reader<'a> {
-    pub(super) fn read_ensure(&self, part: &Part<'a>) -> Ensure {
+    pub(super) fn read_ensure(&self, part: &Part<'a>, variables: &BTreeMap<String, Value>) -> Ensure {
+        let number_of = |part: &Part<'a>| self.config_number(part, variables);
         let Some(mut fields) = part.fields_of(&keys::ENSURE) else {
             return Ensure::default();
         };
@@ -32,7 +35,7 @@ impl<'a> Reader<'a> {
             };
             let aborts_after = self.read_abort(&mut fields);
             for (metric, part) in fields.all().filter(|(key, _)| ![ABORT, DELAY].contains(key)) {
-                let Some(most) = part.number() else { continue };
+                let Some(most) = number_of(&part) else { continue };
                 checks.extend(self.check(
                     &part,
                     &format!("'{metric}' < {most}"),
@@ -52,7 +55,7 @@ impl<'a> Reader<'a> {
         for key in LEGACY {
             if let Some((part, most)) = fields
                 .get(key)
-                .and_then(|part| Some((part.clone(), part.number()?)))
+                .and_then(|part| Some((part.clone(), number_of(&part)?)))
             {
                 let text = format!("http.response_time.{key} < {most}");
                 checks.extend(self.check(&part, &text, text.clone(), true, None));
@@ -60,7 +63,7 @@ impl<'a> Reader<'a> {
         }
         if let Some((part, most)) = fields
             .get("maxErrorRate")
-            .and_then(|part| Some((part.clone(), part.number()?)))
+            .and_then(|part| Some((part.clone(), number_of(&part)?)))
         {
             let text = format!("(vusers.created - vusers.completed) / vusers.created * 100 <= {most}");
             checks.extend(self.check(&part, &text, format!("maxErrorRate < {most}"), true, None));

@@ -50,6 +50,8 @@ pub(super) struct Settings {
     timeout: Option<Duration>,
     websocket_timeout: Option<Duration>,
     pub(super) http_timeout: Option<Duration>,
+    /// Whether the parts of requests are timed, too.
+    pub(super) times_parts: bool,
     connect: Connect,
     headers: Vec<(String, Template)>,
     cookies: Vec<(String, Template)>,
@@ -158,7 +160,7 @@ impl<'a> Reader<'a> {
         // First, because checks may use metrics of its functions.
         match fields.get("processor") {
             Some(part) if settings.is_scrap => drop(part.text()),
-            Some(part) => self.read_processor(&part),
+            Some(part) => self.read_processor(&part, &variables),
             None => {}
         }
         if let Some(part) = fields.get("target") {
@@ -204,11 +206,12 @@ impl<'a> Reader<'a> {
         if let Some(part) = fields.get("ws") {
             self.read_websocket(&part, settings);
         }
-        if let Some(part) = fields.get("http") {
-            self.read_http(&part, settings);
-        }
         if let Some(part) = fields.get("defaults") {
             self.read_defaults(&part, settings);
+        }
+        // Afterwards, because `http.defaults` has precedence.
+        if let Some(part) = fields.get("http") {
+            self.read_http(&part, settings);
         }
         self.read_plugins(&mut fields, settings);
         self.finish(fields);
@@ -258,12 +261,16 @@ impl<'a> Reader<'a> {
             let below = plugins.as_mut().and_then(|plugins| plugins.get(name));
             [fields.get(name), below].into_iter().flatten()
         };
-        let ensure: Vec<_> = of_plugin("ensure").map(|part| self.read_ensure(&part)).collect();
+        let ensure: Vec<_> = of_plugin("ensure")
+            .map(|part| self.read_ensure(&part, &settings.variables))
+            .collect();
         if !ensure.is_empty() {
             let checks = ensure.into_iter().flat_map(|ensure| ensure.checks).collect();
             settings.ensure = Ensure { checks };
         }
-        let apdex: Vec<_> = of_plugin("apdex").filter_map(|part| read_apdex(&part)).collect();
+        let apdex: Vec<_> = of_plugin("apdex")
+            .filter_map(|part| self.read_apdex(&part, &settings.variables))
+            .collect();
         settings.apdex = apdex
             .iter()
             .find_map(|threshold| *threshold)
@@ -280,6 +287,21 @@ impl<'a> Reader<'a> {
             self.finish(expect);
         }
         self.finish(plugins);
+    }
+
+    /// The threshold that is written, if any.
+    fn read_apdex(&self, part: &Part<'a>, variables: &BTreeMap<String, Value>) -> Option<Option<Duration>> {
+        let mut fields = part.fields_of(&keys::APDEX)?;
+        let threshold = fields.get("threshold").and_then(|part| {
+            let ms = self.config_number(&part, variables)?;
+            let threshold = Duration::try_from_secs_f64(ms / 1e3).ok();
+            if threshold.is_none() {
+                part.unexpected("milliseconds, for example 500");
+            }
+            threshold
+        });
+        fields.finish();
+        Some(threshold)
     }
 
     /// `20%`, or a duration; a number is milliseconds.
@@ -364,10 +386,14 @@ impl Settings {
     }
 
     /// Settings of all users' HTTP clients, with the TLS settings of their WebSockets.
-    pub(super) fn http(opening: &Opening) -> HttpSettings {
+    pub(super) fn http(opening: &Opening, proxies: Proxies) -> HttpSettings {
+        let dialer = Dialer {
+            proxies,
+            ..Dialer::default()
+        };
         HttpSettings {
             kept_bodies: KeptBodies::new(Memory::read().half()),
-            ..HttpSettings::new(Arc::clone(&opening.dialer), Arc::clone(&opening.tls))
+            ..HttpSettings::new(Arc::new(dialer), Arc::clone(&opening.tls))
         }
     }
 
@@ -380,6 +406,7 @@ impl Settings {
             timeout: self.timeout.or(self.http_timeout).unwrap_or(DEFAULT_TIMEOUT),
             apdex: self.apdex,
             fails_unexpected: self.fails_unexpected,
+            times_parts: self.times_parts,
         }
     }
 
@@ -398,14 +425,6 @@ impl Settings {
             max_vusers: None,
         }
     }
-}
-
-/// The threshold that is written, if any.
-fn read_apdex(part: &Part<'_>) -> Option<Option<Duration>> {
-    let mut fields = part.fields_of(&keys::APDEX)?;
-    let threshold = fields.get("threshold").and_then(|part| part.whole());
-    fields.finish();
-    Some(threshold.map(Duration::from_millis))
 }
 
 /// The elements of a list, or a single one.

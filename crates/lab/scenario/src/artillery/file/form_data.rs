@@ -1,16 +1,15 @@
 //! `formData`: forms with files.
 
+use std::sync::Arc;
+
 use super::{config::is_map, reader::Reader};
 use crate::{
     artillery::{
-        http::{Content, Field},
+        http::{Content, Field, Files, LARGEST_FILE},
         keys,
     },
     document::{Fields, Part},
 };
-
-/// The largest file. Reason: it is in memory, and each user that sends it has a copy while it does.
-const LARGEST_FILE: u64 = 64 << 20;
 
 impl<'a> Reader<'a> {
     pub(super) fn form_data(&self, part: &Part<'a>) -> Vec<Field> {
@@ -52,10 +51,12 @@ impl<'a> Reader<'a> {
     fn file(&self, part: &Part<'a>) -> Option<Content> {
         let written = part.text()?;
         if written.contains("{{") {
-            part.mistake(
-                "files are read before the run, so all users share one path; write it without a template",
-            );
-            return None;
+            let path = self.template(part)?;
+            let files = Files::new(self.surroundings.path, self.surroundings.read_bytes);
+            return Some(Content::Named {
+                path,
+                files: Arc::new(files),
+            });
         }
         let path = self.surroundings.resolve(written);
         let bytes = (self.surroundings.read_bytes)(&path, LARGEST_FILE + 1);

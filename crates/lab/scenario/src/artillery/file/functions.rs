@@ -1,6 +1,6 @@
 //! `config.processor`, and all places that call its functions (docs/reference/artillery.md, Functions).
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use plimsoll_load::nearest::nearest;
 use serde_json::Value;
@@ -29,11 +29,12 @@ pub(super) enum Functions {
 
 impl<'a> Reader<'a> {
     /// Loads the module that `config.processor` names.
-    pub(super) fn read_processor(&self, part: &Part<'a>) {
-        let functions = match part.text() {
+    pub(super) fn read_processor(&self, part: &Part<'a>, variables: &BTreeMap<String, Value>) {
+        let path = part.text().and_then(|_| self.config_text(part, variables));
+        let functions = match path {
             None => Functions::Unknown,
             Some(path) => {
-                let path = self.surroundings.resolve_processor(path);
+                let path = self.surroundings.resolve_processor(&path);
                 match (self.surroundings.load_processor)(&path) {
                     Ok(processor) => Functions::Known(processor),
                     Err(problem) => {

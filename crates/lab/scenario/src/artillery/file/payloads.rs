@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
         let text = text
             .inspect_err(|error| path.mistake(format!("cannot read {}: {error}", full.display())))
             .ok()?;
-        let payload = Payload::parse(&text, names, order, form);
+        let payload = Payload::parse(&text, names, order, &form);
         let payload = payload
             .inspect_err(|error| path.mistake(format!("{path_text}: {error}")))
             .ok()?;
@@ -107,23 +107,100 @@ impl<'a> Reader<'a> {
 
     fn form(&self, fields: &mut Fields<'a>) -> Form {
         let mut form = Form::default();
-        let mut set = |key, to: &mut bool| {
-            if let Some(part) = fields.get(key)
-                && let Some(value) = part.boolean()
-            {
-                *to = value;
-            }
-        };
-        set("skipHeader", &mut form.skips_header);
-        set("cast", &mut form.casts);
-        set("skipEmptyLines", &mut form.skips_empty_lines);
-        if let Some(part) = fields.get("delimiter") {
-            match part.text().map(str::as_bytes) {
-                Some(&[delimiter]) if delimiter.is_ascii() => form.delimiter = delimiter,
-                Some(_) => part.unexpected("one character, for example \";\""),
-                None => {}
-            }
+        if is_true(fields.get("skipHeader")) {
+            form.first_line = 2;
+        }
+        set(fields.get("cast"), Part::boolean, &mut form.casts);
+        set(
+            fields.get("skipEmptyLines"),
+            Part::boolean,
+            &mut form.skips_empty_lines,
+        );
+        set(fields.get("delimiter"), some_text, &mut form.delimiter);
+        let options = fields.get("options");
+        if let Some(mut options) = options.and_then(|part| part.fields_of(&keys::CSV)) {
+            read_options(&mut options, &mut form);
+            self.finish(options);
         }
         form
     }
+}
+
+/// The options of Node's parser, with its names; they have precedence over the keys beside them.
+fn read_options(options: &mut Fields<'_>, form: &mut Form) {
+    set(options.get("delimiter"), some_text, &mut form.delimiter);
+    set(options.get("quote"), character, &mut form.quote);
+    set(options.get("escape"), character, &mut form.escape);
+    set(
+        options.get("comment"),
+        |part| some_text(part).map(Some),
+        &mut form.comment,
+    );
+    set(options.get("cast"), Part::boolean, &mut form.casts);
+    set(
+        options.get("skip_empty_lines"),
+        Part::boolean,
+        &mut form.skips_empty_lines,
+    );
+    set(
+        options.get("relax_column_count"),
+        Part::boolean,
+        &mut form.is_ragged,
+    );
+    if is_true(options.get("trim")) {
+        (form.trims_start, form.trims_end) = (true, true);
+    }
+    set(options.get("ltrim"), Part::boolean, &mut form.trims_start);
+    set(options.get("rtrim"), Part::boolean, &mut form.trims_end);
+    set(options.get("from_line"), position, &mut form.first_line);
+    set(options.get("to_line"), position, &mut form.last_line);
+    set(options.get("from"), position, &mut form.first_row);
+    set(options.get("to"), position, &mut form.last_row);
+    // Values with quotes inside and byte-order marks are always read.
+    for key in ["relax", "bom"] {
+        drop(options.get(key).and_then(|part| part.boolean()));
+    }
+}
+
+fn set<'a, T>(part: Option<Part<'a>>, read: impl FnOnce(&Part<'a>) -> Option<T>, to: &mut T) {
+    if let Some(value) = part.and_then(|part| read(&part)) {
+        *to = value;
+    }
+}
+
+fn is_true(part: Option<Part<'_>>) -> bool {
+    part.and_then(|part| part.boolean()) == Some(true)
+}
+
+fn some_text(part: &Part<'_>) -> Option<String> {
+    let text = part.text()?;
+    if text.is_empty() {
+        part.unexpected("at least one character, for example \";\"");
+        return None;
+    }
+    Some(text.to_owned())
+}
+
+/// One character; `false` for none.
+fn character(part: &Part<'_>) -> Option<Option<char>> {
+    part.read("one character, or false for none", |value| match value {
+        Written::Boolean(false) => Some(None),
+        Written::Text(text) => {
+            let mut characters = text.chars();
+            let first = characters.next();
+            characters.next().is_none().then_some(first)
+        }
+        _ => None,
+    })
+}
+
+/// A line or a row, from 1.
+fn position(part: &Part<'_>) -> Option<usize> {
+    let position = usize::try_from(part.whole()?)
+        .ok()
+        .filter(|position| *position > 0);
+    if position.is_none() {
+        part.unexpected("a number from 1, for example 2");
+    }
+    position
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::reader::Reader;
+use super::reader::{Reader, number};
 use crate::{
     artillery::{
         keys,
@@ -213,13 +213,5 @@ impl<'a> Numbers<'a> {
     fn are_there(&self) -> bool {
         let all = [&self.rate, &self.ramp_to, &self.count, &self.users];
         all.into_iter().any(Option::is_some)
-    }
-}
-
-fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Number(number) => number.as_f64(),
-        Value::String(text) => text.trim().parse().ok(),
-        _ => None,
     }
 }

@@ -3,6 +3,7 @@
 use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet},
+    path::Path,
     str::FromStr,
     sync::Arc,
 };
@@ -32,9 +33,6 @@ const BUILT_IN: [&str; 8] = [
     "$loopElement",
 ];
 
-/// Variables of the system that name a proxy for HTTP.
-const PROXIES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
-
 /// Reads one file.
 pub(super) struct Reader<'a> {
     pub(super) document: &'a Document,
@@ -47,6 +45,8 @@ pub(super) struct Reader<'a> {
     pub(super) functions: RefCell<Functions>,
     /// Whether a capture fails without a value if it does not say so itself.
     pub(super) captures_strictly: Cell<bool>,
+    /// Variables that the program sets, the same for all users.
+    built_in: BTreeMap<String, Value>,
 }
 
 impl<'a> Reader<'a> {
@@ -59,6 +59,7 @@ impl<'a> Reader<'a> {
             reads: RefCell::default(),
             functions: RefCell::default(),
             captures_strictly: Cell::new(true),
+            built_in: built_in(surroundings),
             sets: RefCell::new(sets.chain(surroundings.variables.keys().cloned()).collect()),
         }
     }
@@ -74,16 +75,9 @@ impl<'a> Reader<'a> {
         self.warnings.borrow_mut().push(warning);
     }
 
-    /// Warns that a proxy of the environment is not used; Artillery would use it.
-    pub(super) fn warn_of_proxy(&self) {
-        let system = &self.surroundings.system;
-        let is_set = |name: &&&str| system.get(**name).is_some_and(|value| !value.is_empty());
-        if let Some(name) = PROXIES.iter().find(is_set) {
-            let warning = format!(
-                "the environment's {name} is not used: requests go to the server itself, so that no proxy is measured"
-            );
-            self.warnings.borrow_mut().push(warning);
-        }
+    /// Warns about something outside the file.
+    pub(super) fn warn_of(&self, warning: String) {
+        self.warnings.borrow_mut().push(warning);
     }
 
     /// Ends the reading of a map: warns about settings without effect, and refuses unknown keys.
@@ -202,9 +196,25 @@ impl<'a> Reader<'a> {
         Some(template.value(&self.config_variables(variables)))
     }
 
+    /// A number of the configuration; text that is a number counts, too, because templates give texts.
+    pub(super) fn config_number(&self, part: &Part<'a>, variables: &BTreeMap<String, Value>) -> Option<f64> {
+        let number = number(&self.config_value(part, variables)?);
+        if number.is_none() {
+            part.unexpected("a number, for example 0.5");
+        }
+        number
+    }
+
+    /// The variables that the program sets, the same for all users.
+    pub(super) fn built_in(&self) -> &BTreeMap<String, Value> {
+        &self.built_in
+    }
+
     pub(super) fn config_variables(&self, variables: &BTreeMap<String, Value>) -> Variables {
+        let mut values = variables.clone();
+        values.extend(self.built_in.clone());
         Variables::new(Arc::new(Globals {
-            values: variables.clone(),
+            values,
             environment: self.surroundings.system.clone(),
         }))
     }
@@ -216,6 +226,32 @@ impl<'a> Reader<'a> {
             Err(mistakes) => mistakes,
             Ok(()) => unreachable!("a mistake was just written down"),
         }
+    }
+}
+
+/// As in Artillery, the folder is that of the file of `--config`, if there is one.
+fn built_in(surroundings: &Surroundings<'_>) -> BTreeMap<String, Value> {
+    let path = surroundings.path;
+    let config = surroundings.config_path.unwrap_or(path);
+    let folder = config.parent().unwrap_or(Path::new("")).display();
+    let texts = [
+        ("$dirname", Some(folder.to_string())),
+        ("$scenarioFile", Some(path.display().to_string())),
+        ("$environment", surroundings.environment.clone()),
+        ("$testId", Some(format!("t{:016x}", fastrand::u64(..)))),
+    ];
+    let texts = texts.into_iter();
+    texts
+        .filter_map(|(name, text)| Some((name.to_owned(), text?.into())))
+        .collect()
+}
+
+/// A number, or a text that is one.
+pub(super) fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
     }
 }
 

@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
         let credentials = fields.get("auth").and_then(|part| self.credentials(&part));
         let switch = |part: Option<Part<'a>>| part.and_then(|part| part.boolean()).unwrap_or(true);
         let probability = fields.get("probability").and_then(|part| {
-            let percent = part.number()?;
+            let percent = self.config_number(&part, &settings.variables)?;
             if !(0.0..=100.0).contains(&percent) {
                 part.unexpected("a share in percent, 0 to 100");
             }
@@ -157,6 +157,9 @@ impl<'a> Reader<'a> {
         }
         if let Some(part) = fields.get("defaults") {
             self.read_defaults(&part, settings);
+        }
+        if let Some(part) = fields.get("extendedMetrics") {
+            settings.times_parts = part.boolean() == Some(true);
         }
         self.finish(fields);
     }

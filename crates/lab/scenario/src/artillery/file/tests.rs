@@ -32,7 +32,7 @@ fn surroundings(read_file: &dyn Fn(&Path) -> io::Result<String>) -> Surroundings
         max_duration: None,
         system: [("HOST".to_owned(), "example.test".to_owned())].into(),
         read_file,
-        read_bytes: &|path, _| files(path).map(String::into_bytes),
+        read_bytes: |path, _| files(path).map(String::into_bytes),
         read_selector: &|_| Err("it is not read here".to_owned()),
         load_processor: &load_processor,
     }
@@ -451,14 +451,21 @@ fn connections_have_names() {
 #[test]
 fn proxies_are_named() {
     let text = "config: {target: http://h}\nscenarios:\n- {flow: [{get: {url: /}}]}\n";
-    let with_proxy = |text: &str| {
-        read_with(text, |surroundings| {
-            let proxy = ("HTTP_PROXY".to_owned(), "http://gateway:8000".to_owned());
-            surroundings.system.extend([proxy]);
-        })
+    let with = |text: &str, name: &str, value: &str| {
+        let variable = (name.to_owned(), value.to_owned());
+        read_with(text, |surroundings| surroundings.system.extend([variable]))
     };
+    let with_proxy = |text: &str| with(text, "HTTP_PROXY", "http://user:secret@gateway:8000");
     let warnings = with_proxy(text).unwrap().warnings().join("\n");
-    expect!["the environment's HTTP_PROXY is not used: requests go to the server itself, so that no proxy is measured"].assert_eq(&warnings);
+    expect![
+        "requests go through the proxy of the environment's HTTP_PROXY, so its time is part of all figures"
+    ]
+    .assert_eq(&warnings);
+    let lowercase = with(text, "http_proxy", "http://gateway:8000").unwrap();
+    expect!["the environment's http_proxy is not used, as in Artillery; write it in capital letters"]
+        .assert_eq(&lowercase.warnings().join("\n"));
+    expect!["test.yml:1:1: the environment's HTTPS_PROXY is not a proxy; expected something like http://proxy.example:3128, or unset it"]
+        .assert_eq(&with(text, "HTTPS_PROXY", "gateway:8000").unwrap_err());
     let sockets = text.replace("{flow: [{get: {url: /}}]}", "{engine: ws, flow: [{think: 1}]}");
     assert!(with_proxy(&sockets).unwrap().warnings().is_empty());
     check_error(
@@ -599,7 +606,7 @@ fn forms_have_values_and_files() {
         panic!("a request")
     };
     let variables = test.program.variables_for(&test.program.scenarios[0]);
-    let (body, content_type) = request.body.for_user(&variables);
+    let (body, content_type) = request.body.for_user(&variables).unwrap();
     let content_type = content_type.unwrap().into_owned();
     let boundary = content_type
         .strip_prefix("multipart/form-data; boundary=")

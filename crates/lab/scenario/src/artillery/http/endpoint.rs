@@ -102,7 +102,13 @@ impl Grouping {
             None => url,
         };
         let Some((authority, path)) = split(url) else {
-            return url.into();
+            // The target's own path is part of the endpoint.
+            let base = split(&self.target).map_or("", |(_, path)| path.trim_end_matches('/'));
+            return if url.starts_with('/') && !base.is_empty() {
+                format!("{base}{url}").into()
+            } else {
+                url.into()
+            };
         };
         let path = if path.is_empty() { "/" } else { path };
         let (host, port) = host_and_port(authority);

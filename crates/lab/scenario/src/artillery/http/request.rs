@@ -5,9 +5,10 @@ use std::{borrow::Cow, sync::Arc, time::Duration};
 use plimsoll_clients::http::{FormPart, Method, multipart};
 use serde_json::Value;
 
-use super::{Endpoint, Expectation};
+use super::{Endpoint, Expectation, Files};
 use crate::artillery::{
     condition::Condition,
+    failure::Failure,
     flow::Wanted,
     processor::FunctionName,
     template::{JsonTemplate, Template},
@@ -27,6 +28,8 @@ pub(crate) struct Defaults {
     pub(crate) apdex: Option<Duration>,
     /// Whether a user fails with an expectation that is not met.
     pub(crate) fails_unexpected: bool,
+    /// Whether the parts of requests are timed, too.
+    pub(crate) times_parts: bool,
 }
 
 /// A request.
@@ -115,6 +118,11 @@ pub(crate) enum Content {
         name: String,
         bytes: Arc<[u8]>,
     },
+    /// A file whose path depends on the user.
+    Named {
+        path: Template,
+        files: Arc<Files>,
+    },
 }
 
 impl Request {
@@ -127,8 +135,11 @@ impl Request {
 
 impl Body {
     /// The bytes for one user, and their media type if it follows from the kind.
-    pub(crate) fn for_user(&self, variables: &Variables) -> (Vec<u8>, Option<Cow<'static, str>>) {
-        match self {
+    pub(crate) fn for_user(
+        &self,
+        variables: &Variables,
+    ) -> Result<(Vec<u8>, Option<Cow<'static, str>>), Failure> {
+        Ok(match self {
             Self::Nothing => (Vec::new(), None),
             Self::Text(template) => (template.render(variables).into_owned().into_bytes(), None),
             Self::Json(template) => {
@@ -146,10 +157,10 @@ impl Body {
                 )
             }
             Self::Multipart(fields) => {
-                let (content_type, body) = in_parts(fields, variables);
+                let (content_type, body) = in_parts(fields, variables)?;
                 (body, Some(content_type.into()))
             }
-        }
+        })
     }
 }
 
@@ -164,32 +175,44 @@ fn as_in_forms(value: &Value) -> String {
 /// Artillery's type of files; unlike there, the name of a file does not decide.
 const FILE_TYPE: &str = "application/octet-stream";
 
-/// The type of a form with files, with its boundary, and the body.
-fn in_parts(fields: &[Field], variables: &Variables) -> (String, Vec<u8>) {
-    let rendered: Vec<_> = fields
-        .iter()
-        .map(|field| {
-            let content_type = field.content_type.as_ref().map(|it| it.render(variables));
-            let text = match &field.content {
-                Content::Value(value) => text_of(&value.value(variables)),
-                Content::File { .. } => String::new(),
-            };
-            (field, content_type, text)
-        })
-        .collect();
-    multipart(rendered.iter().map(|(field, content_type, text)| {
-        let content_type = content_type.as_deref();
-        let (filename, content_type, data) = match &field.content {
-            Content::Value(_) => (None, content_type, text.as_bytes()),
-            Content::File { name, bytes } => {
-                (Some(name.as_str()), content_type.or(Some(FILE_TYPE)), &**bytes)
+/// A part of a form for one user.
+struct Rendered<'a> {
+    field: &'a Field,
+    content_type: Option<Cow<'a, str>>,
+    filename: Option<Cow<'a, str>>,
+    data: Cow<'a, [u8]>,
+}
+
+impl<'a> Rendered<'a> {
+    fn new(field: &'a Field, variables: &Variables) -> Result<Self, Failure> {
+        let (filename, data) = match &field.content {
+            Content::Value(value) => (None, text_of(&value.value(variables)).into_bytes().into()),
+            Content::File { name, bytes } => (Some(name.into()), Cow::Borrowed(&**bytes)),
+            Content::Named { path, files } => {
+                let (name, bytes) = files.get(&path.render(variables))?;
+                (Some(name.into()), bytes.to_vec().into())
             }
         };
-        FormPart {
-            name: &field.name,
+        Ok(Self {
+            field,
+            content_type: field.content_type.as_ref().map(|it| it.render(variables)),
             filename,
-            content_type,
             data,
+        })
+    }
+}
+
+/// The type of a form with files, with its boundary, and the body.
+fn in_parts(fields: &[Field], variables: &Variables) -> Result<(String, Vec<u8>), Failure> {
+    let rendered = fields.iter().map(|field| Rendered::new(field, variables));
+    let rendered: Vec<_> = rendered.collect::<Result<_, _>>()?;
+    Ok(multipart(rendered.iter().map(|part| {
+        let default_type = part.filename.as_ref().map(|_| FILE_TYPE);
+        FormPart {
+            name: &part.field.name,
+            filename: part.filename.as_deref(),
+            content_type: part.content_type.as_deref().or(default_type),
+            data: &part.data,
         }
-    }))
+    })))
 }

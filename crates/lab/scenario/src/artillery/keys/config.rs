@@ -216,6 +216,66 @@ const PAYLOAD_FIELDS: Key = Key::new(
     "The names of the columns, which become variables.",
 );
 
+const SOME_TEXT: Kind = Kind::Pattern("^[\\s\\S]");
+const CHARACTER: Kind = Kind::Either(&[Kind::Word(&[""]), Kind::Pattern("^[\\s\\S]?$"), Kind::Boolean]);
+const POSITION: Kind = Kind::Whole(1, u32::MAX as u64);
+
+pub(in super::super) static CSV: Shape = Shape {
+    name: "csv",
+    about: "Options of Node's parser csv-parse.",
+    keys: &[
+        Key::new(
+            "delimiter",
+            SOME_TEXT,
+            "The text between values. Default: a comma.",
+        ),
+        Key::new(
+            "quote",
+            CHARACTER,
+            "The character around values with delimiters; false for none. Default: \".",
+        ),
+        Key::new(
+            "escape",
+            CHARACTER,
+            "The character before a quote inside a value in quotes. Default: \".",
+        ),
+        Key::new("comment", SOME_TEXT, "The beginning of comments, for example #."),
+        Key::new("trim", Kind::Boolean, "Whether blanks around values are ignored."),
+        Key::new(
+            "ltrim",
+            Kind::Boolean,
+            "Whether blanks before values are ignored.",
+        ),
+        Key::new("rtrim", Kind::Boolean, "Whether blanks after values are ignored."),
+        Key::new("from_line", POSITION, "The first line that is read, from 1."),
+        Key::new("to_line", POSITION, "The last line that is read."),
+        Key::new("from", POSITION, "The first row that is used, from 1."),
+        Key::new("to", POSITION, "The last row that is used."),
+        Key::new("cast", Kind::Boolean, "Whether numeric values become numbers."),
+        Key::new(
+            "skip_empty_lines",
+            Kind::Boolean,
+            "Whether empty lines are skipped.",
+        ),
+        Key::new(
+            "relax_column_count",
+            Kind::Boolean,
+            "Whether rows may have any number of values; missing ones set no variable.",
+        ),
+        Key::new(
+            "relax",
+            Kind::Boolean,
+            "Has no effect: quotes inside values are read.",
+        ),
+        Key::new(
+            "bom",
+            Kind::Boolean,
+            "Has no effect: byte-order marks are left out.",
+        ),
+    ],
+    rules: &[],
+};
+
 const fn payload_keys(path: Key, fields: Key) -> [Key; 10] {
     [
         path,
@@ -228,8 +288,8 @@ const fn payload_keys(path: Key, fields: Key) -> [Key; 10] {
         Key::new("skipHeader", Kind::Boolean, "Whether the first line is skipped."),
         Key::new(
             "delimiter",
-            Kind::Text,
-            "The character between values. Default: a comma.",
+            SOME_TEXT,
+            "The text between values. Default: a comma.",
         ),
         Key::new("cast", Kind::Boolean, "Whether numeric values become numbers."),
         Key::new(
@@ -243,9 +303,10 @@ const fn payload_keys(path: Key, fields: Key) -> [Key; 10] {
             "Whether one variable holds all rows, as a list.",
         ),
         Key::new("name", Kind::Text, "The name of that variable."),
-        Key::ignored(
+        Key::new(
             "options",
-            "has no effect: this program does not use Node's parser",
+            Kind::Map(&CSV),
+            "Options of Node's parser csv-parse; they override the keys beside them.",
         ),
     ]
 }
@@ -301,7 +362,11 @@ pub(in super::super) static HTTP: Shape = Shape {
         Key::ignored("maxSockets", OWN_CONNECTIONS),
         Key::ignored("cookieJarOptions", OWN_CONNECTIONS),
         Key::ignored("distributedTracing", OWN_CONNECTIONS),
-        Key::ignored("extendedMetrics", OWN_CONNECTIONS),
+        Key::new(
+            "extendedMetrics",
+            Kind::Boolean,
+            "Whether looking up names, connecting, TLS and whole requests are timed, too.",
+        ),
     ],
     rules: &[],
 };

@@ -1,10 +1,10 @@
 //! The keys of `config.plugins`, and of plugins that may be in `config` itself: checks and the Apdex score.
 
-use super::DURATION;
+use super::{DURATION, NUMERIC};
 use crate::document::{Key, Kind, Rule, Shape};
 
-/// Any number.
-const NUMBER: Kind = Kind::Number(f64::NEG_INFINITY, f64::INFINITY);
+/// Any number, or a template.
+const NUMBER: Kind = Kind::Either(&[Kind::Number(f64::NEG_INFINITY, f64::INFINITY), NUMERIC]);
 
 const LOAD_IS_THE_SAME: &str = "has no effect: this plugin is not supported; it does not change the load";
 
@@ -99,7 +99,7 @@ pub(in super::super) static APDEX: Shape = Shape {
     about: "A score of how satisfied users are.",
     keys: &[Key::new(
         "threshold",
-        Kind::Whole(0, u64::MAX),
+        Kind::Either(&[Kind::Number(0.0, f64::INFINITY), NUMERIC]),
         "The response time within which users are satisfied, in milliseconds. Default: 500.",
     )],
     rules: &[],

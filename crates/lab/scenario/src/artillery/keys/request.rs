@@ -1,6 +1,6 @@
 //! The keys of requests, and of captures from answers.
 
-use super::{AFTER_RESPONSE, BEFORE_REQUEST, HEADERS};
+use super::{AFTER_RESPONSE, BEFORE_REQUEST, HEADERS, NUMERIC};
 use crate::document::{Key, Kind, Rule, Shape};
 
 pub(super) const CAPTURES: Key = Key::new(
@@ -168,7 +168,7 @@ pub(in super::super) static REQUEST: Shape = Shape {
         ),
         Key::new(
             "probability",
-            Kind::Number(0.0, 100.0),
+            Kind::Either(&[Kind::Number(0.0, 100.0), NUMERIC]),
             "The probability of the request, in percent.",
         ),
         BEFORE_REQUEST,
