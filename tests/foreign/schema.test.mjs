@@ -42,7 +42,7 @@ describe("artillery", () => {
     ["steps within steps", flow("ws", "[{send: a}, [{think: 0.5s}]], {loop: [{send: [1]}], count: 3}")],
     ["another order", "scenarios: [{flow: [get: {url: /}]}]\nconfig: {target: http://h, phases: [{duration: 2m, arrivalRate: 0.5}]}\n"],
     ["templates", config('variables: {n: 2}, phases: [{duration: "{{ n }}", arrivalRate: "{{ n }}"}]')],
-    ["nothing where nothing is needed", config("ws:, http:, tls:, ensure:, plugins: {expect: {}, slack:}")],
+    ["nothing where nothing is needed", config("ws:, http:, tls:, ensure:, plugins: {expect: {}, fake-data:}")],
     ["what Artillery has in two places", config("plugins: {ensure: {}, apdex: {}}, ensure: {p95: 100}, apdex: {threshold: 50}")],
   ]) {
     test(`right: ${name}`, async (t) => {
@@ -66,7 +66,7 @@ describe("artillery", () => {
     ["two bodies", flow("http", "post: {url: /, json: {a: 1}, body: a}")],
     ["what is not supported", flow("http", "post: {url: /, expect: {jpath: a}}")],
     ["a form part with an unknown key", flow("http", "post: {url: /, formData: {a: {file: x}}}")],
-    ["a plugin that is not supported", config("plugins: {fake-data: {}}")],
+    ["a plugin that is not supported", config("plugins: {slack: {}}")],
     ["a capture of nothing", flow("ws", "send: {payload: a, capture: {as: id}}")],
     ["a capture without a name", flow("ws", "send: {payload: a, capture: {json: $.id}}")],
     ["a duration that is none", flow("ws", "think: soon")],

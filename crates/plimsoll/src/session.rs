@@ -129,6 +129,20 @@ impl<'a> Session<'a> {
         self.keeper.mark(marks);
     }
 
+    /// Adds an output of samples; `variable` gives the values of the environment for it.
+    ///
+    /// # Errors
+    /// A value is not valid.
+    pub(crate) fn publish(
+        &mut self,
+        output: &str,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<(), Failure> {
+        let invalid = |error| TestFailure::InvalidOptions.because(error);
+        let more = Outputs::parse(&[output.to_owned()], variable).map_err(invalid)?;
+        self.outputs.extend(more).map_err(invalid)
+    }
+
     /// Standard error and the log.
     pub(crate) fn basis(&self) -> &Basis {
         &self.basis

@@ -63,6 +63,15 @@ impl Outputs {
         Ok(outputs)
     }
 
+    /// Adds the outputs of another list.
+    ///
+    /// # Errors
+    /// Two outputs write to one file.
+    pub fn extend(&mut self, others: Self) -> Result<(), OutputError> {
+        self.chosen.extend(others.chosen);
+        self.check_places()
+    }
+
     /// Whether there are no outputs. Such a run pays nothing for them.
     pub fn is_empty(&self) -> bool {
         self.chosen.is_empty()

@@ -32,7 +32,7 @@ pub use self::{
     file::{Surroundings, read},
     metrics::{NAMES, RATES},
     phase::{Kind, Phase, PhaseError, Rate, Spacing},
-    test::{Stages, Test, Users},
+    test::{Publication, Stages, Test, Users},
     user::Activity,
     variables::Globals,
 };

@@ -34,6 +34,7 @@ mod layers;
 mod message;
 mod payloads;
 mod phases;
+mod plugins;
 mod proxies;
 mod reader;
 mod request;
@@ -171,6 +172,7 @@ impl Reader<'_> {
             ensure: settings.ensure,
             max_duration: self.surroundings.max_duration,
             hides_endpoints: settings.endpoints.as_ref().is_some_and(|it| it.is_quiet),
+            publications: settings.publications,
             warnings: self.take_warnings(),
         })
     }
@@ -189,6 +191,7 @@ impl Reader<'_> {
         Globals {
             values,
             environment: self.surroundings.system.clone(),
+            fakes: settings.fakes.clone(),
         }
     }
 }

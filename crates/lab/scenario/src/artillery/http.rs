@@ -153,7 +153,9 @@ impl Visitor {
         let variables = &mut *variables.borrow_mut();
         let answer = Answer::new(&response.body, Some(&response.headers));
         if !self.expect(request, response, &answer, variables) && defaults.fails_unexpected {
-            return Err(Failure::new(format!("Failed expectations for request {url}")));
+            let name = request.name.as_ref().filter(|_| defaults.names_unexpected);
+            let name = name.map_or(Cow::Borrowed(url.as_str()), |name| name.render(variables));
+            return Err(Failure::new(format!("Failed expectations for request {name}")));
         }
         if !has_all(&request.wanted.matches, &answer, variables) {
             return Err(MismatchError.into());

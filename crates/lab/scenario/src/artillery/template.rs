@@ -10,10 +10,15 @@ use serde_json::Value;
 use super::variables::{UNDEFINED, Variables, text_of, write};
 
 mod expression;
+mod fake;
 mod json;
 
 use self::expression::Expression;
-pub(crate) use self::{expression::TemplateError, json::JsonTemplate};
+pub(crate) use self::{
+    expression::TemplateError,
+    fake::{Fake, FakeOptions, LONGEST},
+    json::JsonTemplate,
+};
 
 /// A text with replaceable parts.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,6 +105,14 @@ impl Template {
             [Piece::Expression(expression)] => Some(Cow::Owned(text_of(&expression.value(variables)?))),
             _ => Some(self.render(variables)),
         }
+    }
+
+    /// A function of the plugin `fake-data` that it calls.
+    pub(crate) fn fake(&self) -> Option<&'static Fake> {
+        self.pieces.iter().find_map(|piece| match piece {
+            Piece::Text(_) => None,
+            Piece::Expression(expression) => expression.fake(),
+        })
     }
 
     /// The names of the variables that it reads.

@@ -1,6 +1,6 @@
 //! A parsed test, on its way to a run.
 
-use std::{rc::Rc, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, rc::Rc, sync::Arc, time::Duration};
 
 use plimsoll_load::{
     metrics::{Recorder, Registry},
@@ -30,6 +30,16 @@ pub struct Test {
     /// Whether figures of endpoints are in the JSON report only.
     pub(super) hides_endpoints: bool,
     pub(super) warnings: Vec<String>,
+    pub(super) publications: Vec<Publication>,
+}
+
+/// An output of samples that the file asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Publication {
+    /// As in `--out`.
+    pub output: &'static str,
+    /// The output's variables of the environment, over the system's.
+    pub environment: BTreeMap<String, String>,
 }
 
 /// What a run needs of a test.
@@ -55,6 +65,11 @@ impl Test {
     /// What has no effect here, each with its place.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    /// The outputs that the file asks for.
+    pub fn publications(&self) -> &[Publication] {
+        &self.publications
     }
 
     /// Whether the figures of single endpoints are in the JSON report only.

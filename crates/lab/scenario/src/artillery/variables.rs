@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, rc::Rc, sync::Arc};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Variables that all users share: those of the configuration, and the built-in ones.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +11,8 @@ pub struct Globals {
     pub values: BTreeMap<String, Value>,
     /// Variables of the system (`$env` and `$processEnvironment`).
     pub environment: BTreeMap<String, String>,
+    /// The options of functions that invent values, by the names of the functions.
+    pub fakes: BTreeMap<String, Map<String, Value>>,
 }
 
 /// The variables of one virtual user. It owns few, so they are searched linearly.

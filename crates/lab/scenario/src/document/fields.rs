@@ -91,6 +91,11 @@ impl<'a> Fields<'a> {
                 continue;
             }
             match self.shape.and_then(|shape| shape.key(&entry.key)) {
+                // An empty field counts as absent.
+                Some(Key {
+                    kind: Kind::Refused(_),
+                    ..
+                }) if matches!(entry.node.value, Value::Null) => {}
                 Some(Key {
                     kind: Kind::Refused(reason),
                     ..

@@ -43,6 +43,7 @@ impl Trial {
                 ]
                 .into(),
                 environment: [("HOST".to_owned(), "h".to_owned())].into(),
+                ..Globals::default()
             }),
         }
     }

@@ -12,7 +12,7 @@ use plimsoll_report::{
     artillery::{Arrivals, Figures, json},
     summary::Kind,
 };
-use plimsoll_scenario::artillery::{Activity, Stages, Test, Users as ArtilleryUsers, Verdict};
+use plimsoll_scenario::artillery::{Activity, Publication, Stages, Test, Users as ArtilleryUsers, Verdict};
 
 use super::{
     super::results::write_file,
@@ -53,6 +53,12 @@ pub(super) async fn conduct(
     let test = input.read(sources, surroundings)?;
     for warning in test.warnings() {
         tracing::warn!("{warning}");
+    }
+    for Publication { output, environment } in test.publications() {
+        let of_system = |name: &str| surroundings.variable(name).map(str::to_owned);
+        session.publish(output, &|name| {
+            environment.get(name).cloned().or_else(|| of_system(name))
+        })?;
     }
     let plan = test.plan().map_err(|error| Failure::Usage(error.to_string()))?;
     if plan.scenarios.is_empty() {

@@ -23,7 +23,8 @@ use crate::{
         keys,
         payload::Payload,
         phase::{Kind, Phase, Spacing},
-        template::{JsonTemplate, Template},
+        template::{FakeOptions, JsonTemplate, Template},
+        test::Publication,
         websocket::Opening,
     },
     document::{Fields, Node, Part, Value as Written},
@@ -66,6 +67,14 @@ pub(super) struct Settings {
     pub(super) endpoints: Option<Grouping>,
     /// Whether a user fails with an expectation that is not met.
     pub(super) fails_unexpected: bool,
+    /// Whether requests without expectations expect the status 200.
+    pub(super) expects_200: bool,
+    /// Whether failed expectations name requests by their names.
+    pub(super) names_unexpected: bool,
+    /// The settings of functions that invent values.
+    pub(super) fakes: FakeOptions,
+    /// Outputs of figures besides those of the command line.
+    pub(super) publications: Vec<Publication>,
 }
 
 impl<'a> Reader<'a> {
@@ -280,10 +289,19 @@ impl<'a> Reader<'a> {
         if let Some(part) = plugins.get("metrics-by-endpoint") {
             settings.endpoints = self.read_endpoints(&part);
         }
+        if let Some(part) = plugins.get("fake-data") {
+            settings.fakes = self.read_fakes(&part);
+        }
+        if let Some(part) = plugins.get("publish-metrics") {
+            settings.publications = self.read_publications(&part, &settings.variables);
+        }
         let expect = plugins.get("expect");
         if let Some(mut expect) = expect.and_then(|part| part.fields_of(&keys::EXPECT_PLUGIN)) {
             let fails = expect.get("reportFailuresAsErrors");
             settings.fails_unexpected = fails.and_then(|part| part.boolean()).unwrap_or(false);
+            let mut switch = |key| expect.get(key).and_then(|part| part.boolean()) == Some(true);
+            settings.expects_200 = switch("expectDefault200");
+            settings.names_unexpected = switch("useOnlyRequestNames");
             self.finish(expect);
         }
         self.finish(plugins);
@@ -406,6 +424,7 @@ impl Settings {
             timeout: self.timeout.or(self.http_timeout).unwrap_or(DEFAULT_TIMEOUT),
             apdex: self.apdex,
             fails_unexpected: self.fails_unexpected,
+            names_unexpected: self.names_unexpected,
             times_parts: self.times_parts,
         }
     }

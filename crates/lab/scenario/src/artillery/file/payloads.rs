@@ -158,7 +158,7 @@ fn read_options(options: &mut Fields<'_>, form: &mut Form) {
     set(options.get("to"), position, &mut form.last_row);
     // Values with quotes inside and byte-order marks are always read.
     for key in ["relax", "bom"] {
-        drop(options.get(key).and_then(|part| part.boolean()));
+        let _whatever = options.get(key).map(|part| part.boolean());
     }
 }
 

@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
         match &proxy {
             // The value may hold a password.
             None => part.mistake(format!(
-                "the environment's {name} is not a proxy; expected something like http://proxy.example:3128, or unset it"
+                "the environment's {name} is not a proxy; expected something like http://gateway.example:3128, or unset it"
             )),
             Some(_) => self.warn_of(format!(
                 "requests go through the proxy of the environment's {name}, so its time is part of all figures"

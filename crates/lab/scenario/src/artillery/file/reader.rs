@@ -15,7 +15,7 @@ use super::{Surroundings, functions::Functions};
 use crate::{
     artillery::{
         condition::Condition,
-        template::{JsonTemplate, Template},
+        template::{Fake, JsonTemplate, Template},
         variables::{Globals, Variables},
     },
     document::{Document, Fields, Mistakes, Part, Value as Written},
@@ -136,6 +136,7 @@ impl<'a> Reader<'a> {
         let text = scalar_text(part)?;
         match Template::parse(&text) {
             Ok(template) => {
+                self.check_fake(template.fake(), part);
                 self.note(template.names(), part);
                 Some(template)
             }
@@ -150,6 +151,7 @@ impl<'a> Reader<'a> {
     pub(super) fn json(&self, part: &Part<'a>) -> Option<JsonTemplate> {
         match JsonTemplate::parse(&json_of(part)) {
             Ok(template) => {
+                self.check_fake(template.fake(), part);
                 self.note(template.names().into_iter(), part);
                 Some(template)
             }
@@ -157,6 +159,19 @@ impl<'a> Reader<'a> {
                 part.mistake(error.to_string());
                 None
             }
+        }
+    }
+
+    /// Refuses a function of the plugin `fake-data` in a file without the plugin.
+    fn check_fake(&self, fake: Option<&Fake>, part: &Part<'a>) {
+        let config = self.document.root().node().value.get("config");
+        let plugins = config.and_then(|config| config.value.get("plugins"));
+        let has_plugin = plugins.is_some_and(|plugins| plugins.value.get("fake-data").is_some());
+        if let Some(fake) = fake.filter(|_| !has_plugin) {
+            part.mistake(format!(
+                "`{}` belongs to the plugin fake-data; name it in the configuration: plugins: {{ fake-data: {{}} }}",
+                fake.name
+            ));
         }
     }
 
@@ -216,6 +231,7 @@ impl<'a> Reader<'a> {
         Variables::new(Arc::new(Globals {
             values,
             environment: self.surroundings.system.clone(),
+            ..Globals::default()
         }))
     }
 

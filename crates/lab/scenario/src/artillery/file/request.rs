@@ -37,7 +37,8 @@ impl<'a> Reader<'a> {
         let url = fields.require("url", "the URL, for example url: /login");
         let written = url.as_ref().and_then(Part::text);
         let url = url.and_then(|part| self.template(&part));
-        let name = fields.get("name").and_then(|part| part.text());
+        let name_part = fields.get("name");
+        let name = name_part.as_ref().and_then(Part::text);
         let grouping = settings.endpoints.as_ref();
         let endpoint = grouping.and_then(|grouping| grouping.endpoint(written?, name));
         // The body's length is always sent.
@@ -74,10 +75,14 @@ impl<'a> Reader<'a> {
             body: self.body(&mut fields),
             follows_redirects: switch(fields.get("followRedirect")),
             accepts_codings: switch(fields.get("gzip")),
-            expectations: fields
-                .get("expect")
-                .map(|part| self.expectations(&part))
-                .unwrap_or_default(),
+            expectations: match fields.get("expect").map(|part| self.expectations(&part)) {
+                Some(expectations) if !expectations.is_empty() => expectations,
+                _ if settings.expects_200 => {
+                    vec![Expectation::StatusCode(vec![JsonTemplate::Constant(200.into())])]
+                }
+                _ => Vec::new(),
+            },
+            name: name_part.and_then(|part| self.template(&part)),
             guard,
             url: url.clone().unwrap_or_else(|| Template::constant_of("/")),
             method,
@@ -240,6 +245,12 @@ impl<'a> Reader<'a> {
                     .and_then(|part| self.header_equals(&part)),
             );
             all.extend(fields.get("matchesRegexp").and_then(|part| matches_regexp(&part)));
+            all.extend(
+                fields
+                    .get("cdnHit")
+                    .and_then(|part| part.boolean())
+                    .map(Expectation::CdnHit),
+            );
             fields.finish();
         }
         all

@@ -17,6 +17,9 @@ use crate::artillery::{
     websocket::Session,
 };
 
+mod layers;
+mod plugins;
+
 fn surroundings(read_file: &dyn Fn(&Path) -> io::Result<String>) -> Surroundings<'_> {
     Surroundings {
         path: Path::new("load/test.yml"),
@@ -120,105 +123,6 @@ fn a_loop_without_a_count_has_no_end() {
         matches!(&steps[2], Step::Think(think) if matches!(think.time, Time::Fixed(time) if time == Duration::from_millis(10)))
     );
     assert!(matches!(&steps[3], Step::Repeat { head: 0 }));
-}
-
-#[test]
-fn an_environment_lies_over_the_configuration() {
-    let text = "config:\n  target: 'ws://{{ host }}/x'\n  variables: {host: a}\n  phases: [{duration: 5, arrivalRate: 1}]\n  \
-                environments:\n    staging:\n      variables: {host: '{{ $env.HOST }}'}\n      phases:\n      - {duration: 1m, \
-                rampTo: '2.5', name: up, maxVusers: 7}\n      - pause: 500ms\nscenarios:\n- {engine: ws, flow: [{think: 1}]}\n";
-    let target = |test: &Test| test.program.globals.values["target"].clone();
-    let plain = read_text(text).unwrap();
-    assert_eq!(target(&plain), json!("ws://a/x"));
-    let staging = read_with(text, |surroundings| {
-        surroundings.environment = Some("staging".to_owned());
-    })
-    .unwrap();
-    assert_eq!(target(&staging), json!("ws://example.test/x"));
-    let phase = &staging.phases()[0];
-    let rate = |rate| Rate::per_second(rate).unwrap();
-    // As in Artillery, a phase of the environment lies over the one with the same position.
-    assert_eq!(phase.kind, Kind::Ramp(rate(1.0), rate(2.5)));
-    assert_eq!(
-        (phase.duration, phase.max_vusers),
-        (Duration::from_secs(60), Some(7))
-    );
-    assert_eq!(staging.phases()[1].kind, Kind::Pause);
-    let wrong = read_with(text, |surroundings| {
-        surroundings.environment = Some("prod".to_owned());
-    });
-    assert_eq!(
-        wrong.unwrap_err(),
-        "test.yml:2:3: config: there is no environment `prod`; `environments` has staging"
-    );
-}
-
-#[test]
-fn overrides_lie_over_the_environment_and_the_flags() {
-    let text = "config:\n  target: ws://file\n  phases: [{duration: 5, arrivalRate: 1}, {duration: 5, arrivalRate: 1}]\n  \
-                environments: {prod: {target: 'ws://prod', phases: [{duration: 7}]}}\n\
-                scenarios:\n- {engine: ws, flow: [{think: 1}]}\n";
-    let check = |overrides: &str, expected_target: &str, expected_secs: &[u64]| {
-        let test = read_with(text, |surroundings| {
-            surroundings.environment = Some("prod".to_owned());
-            surroundings.target = Some("ws://flag".to_owned());
-            surroundings.overrides = Some(overrides.to_owned());
-        })
-        .unwrap();
-        assert_eq!(
-            test.program.globals.values["target"],
-            json!(expected_target),
-            "{overrides}"
-        );
-        let secs: Vec<_> = test
-            .phases()
-            .iter()
-            .map(|phase| phase.duration.as_secs())
-            .collect();
-        assert_eq!(secs, expected_secs, "{overrides}");
-    };
-    check("{}", "ws://flag", &[7, 5]);
-    check(r#"{"config": {"target": "ws://over"}}"#, "ws://over", &[7, 5]);
-    check(
-        r#"{"config": {"phases": [{"duration": 1, "arrivalCount": 2}]}}"#,
-        "ws://flag",
-        &[1],
-    );
-    let error = |overrides: &str| {
-        let change =
-            |surroundings: &mut Surroundings<'_>| surroundings.overrides = Some(overrides.to_owned());
-        read_with(text, change).unwrap_err()
-    };
-    expect![[r#"--overrides:1:1: expected an object as JSON, for example {"config": {"phases": [{"duration": 1, "arrivalCount": 1}]}}, found a list"#]]
-        .assert_eq(&error("[1]"));
-    expect!["--overrides:1:13: config.tagret: is not a key here; did you mean `target`?"]
-        .assert_eq(&error(r#"{"config": {"tagret": 1}}"#));
-}
-
-#[test]
-fn a_table_may_be_named_by_a_flag() {
-    let check = |payload: &str, flag: &str, expected: Result<usize, &str>| {
-        let text = format!(
-            "config:\n  target: ws://h\n  payload: {payload}\nscenarios:\n- {{engine: ws, flow: [{{send: '{{{{ name }}}}'}}]}}\n"
-        );
-        let found = read_with(&text, |surroundings| surroundings.payload = Some(flag.into()));
-        let found = found.map(|test| test.program.payloads[0].rows.len());
-        assert_eq!(found, expected.map_err(str::to_owned), "{payload} {flag}");
-    };
-    check("{fields: [name, age]}", "load/users.csv", Ok(2));
-    check("{fields: [name, age], path: other.csv}", "users.csv", Ok(2));
-    check(
-        "[{fields: [name, age]}]",
-        "load/users.csv",
-        Err(
-            "test.yml:3:12: config.payload: --payload gives the path of one table, but this is a list; write the paths \
-             into the file",
-        ),
-    );
-    let absent = "config: {target: 'ws://h'}\nscenarios:\n- {engine: ws, flow: [{think: 1}]}\n";
-    let error = read_with(absent, |surroundings| surroundings.payload = Some("a.csv".into()));
-    expect!["test.yml:1:9: config: --payload a.csv needs `payload` with the names of the columns, for example payload: { fields: [user] }"]
-        .assert_eq(&error.unwrap_err());
 }
 
 #[test]
@@ -411,12 +315,13 @@ fn phases_may_hold_users_and_arrivals_be_random() {
 
 #[test]
 fn what_has_no_effect_is_said() {
-    let text = "config:\n  target: ws://h\n  statsInterval: 5\n  ws: {perMessageDeflate: true}\n  plugins: {slack: {}}\n\
+    let text = "config:\n  target: ws://h\n  statsInterval: 5\n  ws: {perMessageDeflate: true}\n  http: {pool: 5}\n\
                 scenarios:\n- {engine: ws, flow: [{think: 1}]}\n";
     expect![[r#"
         test.yml:4:27: config.ws.perMessageDeflate: has no effect: this program does not use Node's client
-        test.yml:5:20: config.plugins.slack: has no effect: this plugin is not supported; it does not change the load
-        test.yml:3:18: config.statsInterval: has no effect, as in Artillery: each report covers 10 seconds"#]].assert_eq(&read_text(text).unwrap().warnings().join("\n"));
+        test.yml:5:16: config.http.pool: has no effect: each user has its own connections and cookies
+        test.yml:3:18: config.statsInterval: has no effect, as in Artillery: each report covers 10 seconds"#]]
+    .assert_eq(&read_text(text).unwrap().warnings().join("\n"));
 }
 
 #[test]
@@ -445,34 +350,6 @@ fn connections_have_names() {
             test.yml:6:17: scenarios[0].flow[0].connection: no step opens the connection `second`; expected a step before it, for example connect: { name: second, target: ws://localhost:3334/echo }
             test.yml:9:17: scenarios[0].flow[2].connection: no step opens the connection `secnod`; did you mean `second`?
             test.yml:11:5: scenarios[0].flow[3].connection: is not a key here; expected one of think, jitter"#]],
-    );
-}
-
-#[test]
-fn proxies_are_named() {
-    let text = "config: {target: http://h}\nscenarios:\n- {flow: [{get: {url: /}}]}\n";
-    let with = |text: &str, name: &str, value: &str| {
-        let variable = (name.to_owned(), value.to_owned());
-        read_with(text, |surroundings| surroundings.system.extend([variable]))
-    };
-    let with_proxy = |text: &str| with(text, "HTTP_PROXY", "http://user:secret@gateway:8000");
-    let warnings = with_proxy(text).unwrap().warnings().join("\n");
-    expect![
-        "requests go through the proxy of the environment's HTTP_PROXY, so its time is part of all figures"
-    ]
-    .assert_eq(&warnings);
-    let lowercase = with(text, "http_proxy", "http://gateway:8000").unwrap();
-    expect!["the environment's http_proxy is not used, as in Artillery; write it in capital letters"]
-        .assert_eq(&lowercase.warnings().join("\n"));
-    expect!["test.yml:1:1: the environment's HTTPS_PROXY is not a proxy; expected something like http://proxy.example:3128, or unset it"]
-        .assert_eq(&with(text, "HTTPS_PROXY", "gateway:8000").unwrap_err());
-    let sockets = text.replace("{flow: [{get: {url: /}}]}", "{engine: ws, flow: [{think: 1}]}");
-    assert!(with_proxy(&sockets).unwrap().warnings().is_empty());
-    check_error(
-        "config: {target: http://h, http: {proxy: 'http://p'}, ws: {proxy: {url: 'http://p'}}}\nscenarios:\n- {flow: [{get: {url: /}}]}\n",
-        &expect![[r#"
-            test.yml:1:42: config.http.proxy: a proxy is not supported; connect to the server itself
-            test.yml:1:67: config.ws.proxy: a proxy is not supported; connect to the server itself"#]],
     );
 }
 
@@ -586,7 +463,7 @@ fn checks_may_be_about_what_functions_count() {
     check_error(
         &ensure("orders.plced > 1"),
         &expect![
-            "test.yml:1:65: config.ensure.conditions[0].expression: there is no metric `orders.plced`; expected a counter such as vusers.failed, or vusers.session_length, vusers.lateness, http.response_time, http.response_time.2xx, http.response_time.3xx, http.response_time.4xx, http.response_time.5xx, websocket.connect_time, websocket.response_time with .p95 and the like"
+            "test.yml:1:65: config.ensure.conditions[0].expression: there is no metric `orders.plced`; expected a counter such as vusers.failed, or vusers.session_length, vusers.lateness, http.response_time, http.response_time.2xx, http.response_time.3xx, http.response_time.4xx, http.response_time.5xx, http.dns, http.tcp, http.tls, http.total, websocket.connect_time, websocket.response_time with .p95 and the like"
         ],
     );
 }
@@ -639,7 +516,6 @@ fn forms_have_values_and_files() {
         &text("{a: {fromFile: absent.png}, b: {fromFile: '{{ x }}'}, c: {}, d: {value: 1, type: x}}"),
         &expect![[r#"
             test.yml:3:52: scenarios[0].flow[0].post.formData.a.fromFile: cannot read load/absent.png: entity not found
-            test.yml:3:79: scenarios[0].flow[0].post.formData.b.fromFile: files are read before the run, so all users share one path; write it without a template
             test.yml:3:94: scenarios[0].flow[0].post.formData.c: expected one of `fromFile` and `value`, for example { fromFile: ./cat.png }
             test.yml:3:112: scenarios[0].flow[0].post.formData.d.type: is not a key here; expected one of contentType, fromFile, value"#]],
     );

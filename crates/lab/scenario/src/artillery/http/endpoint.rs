@@ -204,8 +204,14 @@ mod tests {
             assert_eq!(endpoint, expected, "{url} {name:?}");
         };
         let usual = grouping();
-        check(&usual, "/users/{{ id }}?a=1", None, Some("/users/{{ id }}?a=1"));
-        check(&usual, "/a", Some("list"), Some("/a (list)"));
+        // As in Artillery, with the path of the target.
+        check(
+            &usual,
+            "/users/{{ id }}?a=1",
+            None,
+            Some("/base/users/{{ id }}?a=1"),
+        );
+        check(&usual, "/a", Some("list"), Some("/base/a (list)"));
         check(&usual, "http://h:8080/a", None, Some("/a"));
         check(&usual, "https://other/a?b=c", None, Some("other/a?b=c"));
         check(&usual, "http://h:9090", None, Some(":9090/"));
@@ -215,14 +221,14 @@ mod tests {
             uses_only_names: true,
             ..grouping()
         };
-        check(&stripped, "/a?b=c", None, Some("/a"));
+        check(&stripped, "/a?b=c", None, Some("/base/a"));
         check(&stripped, "/a?b=c", Some("list"), Some("list"));
         let named = Grouping {
             ignores_unnamed: true,
             ..grouping()
         };
         check(&named, "/a", None, None);
-        check(&named, "/a", Some("list"), Some("/a (list)"));
+        check(&named, "/a", Some("list"), Some("/base/a (list)"));
     }
 
     #[test]

@@ -30,7 +30,12 @@ pub(crate) enum Expectation {
     HasHeader(Template),
     HeaderEquals(Template, Template),
     MatchesRegexp(Regex),
+    /// Whether a cache in front of the server had the answer.
+    CdnHit(bool),
 }
+
+/// Header fields of caches in front of servers.
+const CACHE_FIELDS: [&str; 3] = ["cf-cache-status", "x-cache", "x-vercel-cache"];
 
 impl Expectation {
     /// Artillery's name of it.
@@ -47,6 +52,7 @@ impl Expectation {
             Self::Equals(_) => "equals",
             Self::HasHeader(_) => "hasHeader",
             Self::MatchesRegexp(_) => "matchesRegexp",
+            Self::CdnHit(_) => "cdnHit",
         };
         name.into()
     }
@@ -83,6 +89,12 @@ impl Expectation {
                 header(name).is_some_and(|found| found == value.render(variables))
             }
             Self::MatchesRegexp(regex) => regex.is_match(&response.body),
+            Self::CdnHit(is_hit) => {
+                let wanted: &[&str] = if *is_hit { &["hit", "stale"] } else { &["miss"] };
+                let fields = CACHE_FIELDS.iter().filter_map(|name| response.headers.text(name));
+                let mut fields = fields.map(str::to_ascii_lowercase);
+                fields.any(|value| wanted.iter().any(|word| value.starts_with(word)))
+            }
         }
     }
 }

@@ -263,6 +263,7 @@ mod tests {
         Request {
             method: Method::GET,
             url: template(&written["url"]),
+            name: None,
             endpoint: None,
             headers: templates(&written["headers"]),
             query: Vec::new(),

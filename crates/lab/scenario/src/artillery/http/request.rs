@@ -28,6 +28,8 @@ pub(crate) struct Defaults {
     pub(crate) apdex: Option<Duration>,
     /// Whether a user fails with an expectation that is not met.
     pub(crate) fails_unexpected: bool,
+    /// Whether that failure has the name of the request, if it has one, and not the URL.
+    pub(crate) names_unexpected: bool,
     /// Whether the parts of requests are timed, too.
     pub(crate) times_parts: bool,
 }
@@ -36,6 +38,7 @@ pub(crate) struct Defaults {
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) method: Method,
+    pub(crate) name: Option<Template>,
     pub(crate) url: Template,
     pub(crate) headers: Vec<(String, Template)>,
     pub(crate) query: Vec<(String, JsonTemplate)>,

@@ -216,7 +216,6 @@ const PAYLOAD_FIELDS: Key = Key::new(
     "The names of the columns, which become variables.",
 );
 
-const SOME_TEXT: Kind = Kind::Pattern("^[\\s\\S]");
 const CHARACTER: Kind = Kind::Either(&[Kind::Word(&[""]), Kind::Pattern("^[\\s\\S]?$"), Kind::Boolean]);
 const POSITION: Kind = Kind::Whole(1, u32::MAX as u64);
 
@@ -226,7 +225,7 @@ pub(in super::super) static CSV: Shape = Shape {
     keys: &[
         Key::new(
             "delimiter",
-            SOME_TEXT,
+            Kind::Text,
             "The text between values. Default: a comma.",
         ),
         Key::new(
@@ -239,7 +238,7 @@ pub(in super::super) static CSV: Shape = Shape {
             CHARACTER,
             "The character before a quote inside a value in quotes. Default: \".",
         ),
-        Key::new("comment", SOME_TEXT, "The beginning of comments, for example #."),
+        Key::new("comment", Kind::Text, "The beginning of comments, for example #."),
         Key::new("trim", Kind::Boolean, "Whether blanks around values are ignored."),
         Key::new(
             "ltrim",
@@ -288,7 +287,7 @@ const fn payload_keys(path: Key, fields: Key) -> [Key; 10] {
         Key::new("skipHeader", Kind::Boolean, "Whether the first line is skipped."),
         Key::new(
             "delimiter",
-            SOME_TEXT,
+            Kind::Text,
             "The text between values. Default: a comma.",
         ),
         Key::new("cast", Kind::Boolean, "Whether numeric values become numbers."),

@@ -6,8 +6,6 @@ use crate::document::{Key, Kind, Rule, Shape};
 /// Any number, or a template.
 const NUMBER: Kind = Kind::Either(&[Kind::Number(f64::NEG_INFINITY, f64::INFINITY), NUMERIC]);
 
-const LOAD_IS_THE_SAME: &str = "has no effect: this plugin is not supported; it does not change the load";
-
 pub(in super::super) static PLUGINS: Shape = Shape {
     name: "plugins",
     about: "Artillery's plugins.",
@@ -28,13 +26,93 @@ pub(in super::super) static PLUGINS: Shape = Shape {
             Kind::Map(&ENDPOINTS),
             "Metrics for each URL.",
         ),
-        Key::ignored("publish-metrics", LOAD_IS_THE_SAME),
-        Key::ignored("slack", LOAD_IS_THE_SAME),
-        Key::ignored("memory-inspector", LOAD_IS_THE_SAME),
-        Key::refused(
-            "fake-data",
-            "the plugin is not supported; take values from a `payload` or from $randomString()",
+        Key::new(
+            "publish-metrics",
+            Kind::List(&Kind::Map(&REPORTER)),
+            "Collectors that receive the figures during the run.",
         ),
+        Key::new(
+            "fake-data",
+            Kind::Map(&FAKE_DATA),
+            "Functions for templates that invent values, such as $internetEmail().",
+        ),
+        Key::refused(
+            "slack",
+            "the plugin is not supported: no messages are sent; remove it, or run with --overrides \
+             '{\"config\": {\"plugins\": {\"slack\": null}}}' and report the exit code or `plimsoll runs show latest`",
+        ),
+        Key::refused(
+            "memory-inspector",
+            "the plugin is not supported; --watch PID measures the memory and CPU of a process",
+        ),
+    ],
+    rules: &[],
+};
+
+pub(in super::super) static FAKE_DATA: Shape = Shape {
+    name: "fake_data",
+    about: "Options of functions, by their names.",
+    keys: &[],
+    rules: &[Rule::FreeKeys(&Kind::Table(&Kind::Number(
+        f64::NEG_INFINITY,
+        f64::INFINITY,
+    )))],
+};
+
+pub(in super::super) static REPORTER: Shape = Shape {
+    name: "reporter",
+    about: "A collector that receives the figures.",
+    keys: &[
+        Key::new("type", Kind::Word(&["open-telemetry"]), "The kind of collector.").required(),
+        Key::new(
+            "serviceName",
+            Kind::Scalar,
+            "The name of the test. Default: Artillery-test.",
+        ),
+        Key::new(
+            "resourceAttributes",
+            Kind::Table(&Kind::Scalar),
+            "Attributes of the test, by name.",
+        ),
+        Key::new("metrics", Kind::Map(&REPORTED_METRICS), "Where the figures go.").required(),
+        Key::refused("traces", "traces are not supported; remove this"),
+    ],
+    rules: &[],
+};
+
+pub(in super::super) static REPORTED_METRICS: Shape = Shape {
+    name: "reported_metrics",
+    about: "Where the figures go.",
+    keys: &[
+        Key::new(
+            "exporter",
+            Kind::Word(&["otlp-http", "otlp-proto", "otlp-grpc"]),
+            "The protocol. Default: otlp-http, which sends protobuf here.",
+        ),
+        Key::new(
+            "endpoint",
+            Kind::Scalar,
+            "The URL. Default: the collector on this machine.",
+        ),
+        Key::new(
+            "headers",
+            Kind::Table(&Kind::Scalar),
+            "Header fields of the exporter.",
+        ),
+        Key::new(
+            "attributes",
+            Kind::Table(&Kind::Scalar),
+            "Attributes of all figures, by name.",
+        ),
+        Key::ignored(
+            "meterName",
+            "has no effect: figures have the names of `--out opentelemetry`",
+        ),
+        Key::refused(
+            "includeOnly",
+            "all figures are sent; filter them in the collector",
+        ),
+        Key::refused("exclude", "all figures are sent; filter them in the collector"),
     ],
     rules: &[],
 };
@@ -46,13 +124,22 @@ pub(in super::super) static EXPECT_PLUGIN: Shape = Shape {
     about: "Expectations of responses. They are always checked.",
     keys: &[
         Key::ignored("outputFormat", EXPECTATIONS_COUNT),
+        Key::ignored("formatter", EXPECTATIONS_COUNT),
         Key::new(
             "reportFailuresAsErrors",
             Kind::Boolean,
             "Whether a user fails with an expectation that is not met.",
         ),
-        Key::ignored("expectDefault200", EXPECTATIONS_COUNT),
-        Key::ignored("useOnlyRequestNames", EXPECTATIONS_COUNT),
+        Key::new(
+            "expectDefault200",
+            Kind::Boolean,
+            "Whether requests without expectations expect the status 200.",
+        ),
+        Key::new(
+            "useOnlyRequestNames",
+            Kind::Boolean,
+            "Whether errors of `reportFailuresAsErrors` name requests by their names.",
+        ),
     ],
     rules: &[],
 };

@@ -146,6 +146,7 @@ pub(in super::super) static REQUEST: Shape = Shape {
             "timeout",
             "has no effect, as in Artillery; write config.http.timeout",
         ),
+        Key::ignored("decompress", "has no effect, as in Artillery; write gzip"),
         Key::ignored(
             "http2",
             "has no effect: requests use HTTP/1.1 unless TLS negotiates HTTP/2",
@@ -260,7 +261,11 @@ pub(in super::super) static EXPECTATION: Shape = Shape {
             Kind::Text,
             "A regular expression that the body must match.",
         ),
-        Key::refused("cdnHit", OTHER_WORDS),
+        Key::new(
+            "cdnHit",
+            Kind::Boolean,
+            "Whether a cache in front of the server has the response: CloudFlare, CloudFront, Fastly, Vercel.",
+        ),
         Key::refused("jmespath", OTHER_WORDS),
         Key::refused("jpath", OTHER_WORDS),
     ],

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use plimsoll_load::nearest::nearest;
 
+use super::fake::Fake;
 use crate::artillery::variables::Variables;
 
 /// Why a template cannot be parsed.
@@ -45,7 +46,10 @@ pub(crate) enum TemplateError {
 fn known(nearest: &Option<String>) -> String {
     match nearest {
         Some(nearest) => format!("did you mean `{nearest}`?"),
-        None => format!("there are {}", FUNCTIONS.join(", ")),
+        None => format!(
+            "there are {}, and those of the plugin fake-data, such as $internetEmail",
+            FUNCTIONS.join(", ")
+        ),
     }
 }
 
@@ -60,6 +64,8 @@ pub(super) enum Expression {
     RandomNumber { from: i64, to: i64 },
     /// `$randomString(length)`.
     RandomString { length: usize },
+    /// A function of the plugin `fake-data`, without arguments.
+    Fake(&'static Fake),
 }
 
 /// A step of a path into a value.
@@ -108,6 +114,14 @@ impl Expression {
         })
     }
 
+    /// The function of the plugin `fake-data` that it calls.
+    pub(super) fn fake(&self) -> Option<&'static Fake> {
+        match self {
+            Self::Fake(fake) => Some(fake),
+            _ => None,
+        }
+    }
+
     /// The variable that it reads.
     pub(super) fn name(&self) -> Option<&str> {
         match self {
@@ -138,6 +152,7 @@ impl Expression {
                 let letters = (0..*length).map(|_| fastrand::alphanumeric());
                 letters.collect::<String>().into()
             }
+            Self::Fake(fake) => fake.value(&variables.globals().fakes).into(),
         })
     }
 }
@@ -197,9 +212,13 @@ fn call(text: &str, name: &str, arguments: &str) -> Result<Expression, TemplateE
             let length = length.ok_or_else(|| wrong("$randomString(10)"))?;
             Ok(Expression::RandomString { length })
         }
-        _ => Err(TemplateError::Function {
-            name: name.to_owned(),
-            nearest: nearest(name, FUNCTIONS).map(str::to_owned),
-        }),
+        _ => match Fake::named(name) {
+            Some(fake) if arguments.is_empty() => Ok(Expression::Fake(fake)),
+            Some(_) => Err(wrong("$internetEmail(); options are in config.plugins.fake-data")),
+            None => Err(TemplateError::Function {
+                name: name.to_owned(),
+                nearest: nearest(name, FUNCTIONS.into_iter().chain(Fake::names())).map(str::to_owned),
+            }),
+        },
     }
 }

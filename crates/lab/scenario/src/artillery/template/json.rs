@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Template, TemplateError};
+use super::{Fake, Template, TemplateError};
 use crate::artillery::variables::Variables;
 
 /// A value that is computed for each user.
@@ -53,6 +53,18 @@ impl JsonTemplate {
         } else {
             Self::Map(parsed)
         })
+    }
+
+    /// A function of the plugin `fake-data` that it calls.
+    pub(crate) fn fake(&self) -> Option<&'static Fake> {
+        match self {
+            Self::Constant(_) => None,
+            Self::Text(template) => template.fake(),
+            Self::List(items) => items.iter().find_map(Self::fake),
+            Self::Map(entries) => entries
+                .iter()
+                .find_map(|(key, value)| key.fake().or_else(|| value.fake())),
+        }
     }
 
     /// The value, if it is constant.

@@ -18,6 +18,7 @@ fn variables() -> Variables {
         ]
         .into(),
         environment: [("HOST".to_owned(), "h".to_owned())].into(),
+        ..Globals::default()
     };
     Variables::new(Arc::new(globals))
 }
@@ -90,8 +91,9 @@ fn bad_templates_are_explained() {
         "`$randomNumer` is not a function; did you mean `$randomNumber`?",
     );
     check(
-        "{{ $internetEmail() }}",
-        "`$internetEmail` is not a function; there are $randomNumber, $randomString",
+        "{{ $shuffle() }}",
+        "`$shuffle` is not a function; there are $randomNumber, $randomString, and those of the plugin fake-data, such as \
+         $internetEmail",
     );
     check(
         "{{ $randomNumber(5) }}",

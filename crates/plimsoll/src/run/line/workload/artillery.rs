@@ -92,8 +92,19 @@ impl ArtilleryTest {
 
     pub(super) fn notices(&self) -> Vec<String> {
         let has_limit = self.test.phases().iter().any(|phase| phase.max_vusers.is_some());
-        let notice = "maxVusers of phases is ignored, and so are their durations and rates";
-        has_limit.then(|| notice.to_owned()).into_iter().collect()
+        let publishes = !self.test.publications().is_empty();
+        let notices = [
+            (
+                has_limit,
+                "maxVusers of phases is ignored, and so are their durations and rates",
+            ),
+            (
+                publishes,
+                "publish-metrics is ignored: a search publishes no samples",
+            ),
+        ];
+        let notices = notices.into_iter().filter(|(is_so, _)| *is_so);
+        notices.map(|(_, notice)| notice.to_owned()).collect()
     }
 
     pub(super) fn attempt(&self, load: u64, timing: Timing) -> Result<Attempt, Failure> {
