@@ -120,41 +120,40 @@ mod tests {
 
     use super::*;
 
-    fn read(text: &str, form: Form) -> Result<Value, String> {
+    fn read(text: &str, form: &Form) -> Result<Value, String> {
         let fields = ["a", "b"].map(str::to_owned).to_vec();
-        let payload =
-            Payload::parse(text, fields, Order::Random, &form).map_err(|error| error.to_string())?;
+        let payload = Payload::parse(text, fields, Order::Random, form).map_err(|error| error.to_string())?;
         Ok(payload.rows.into_iter().collect())
     }
 
     #[test]
     fn tables_are_read() {
-        let check = |text: &str, form: Form, expected: Value| {
+        let check = |text: &str, form: &Form, expected: Value| {
             assert_eq!(read(text, form), Ok(expected), "{text}");
         };
         let usual = Form::default();
-        check("1,x\n2.5,true\n", usual.clone(), json!([[1, "x"], [2.5, "true"]]));
-        check("1,x\r\n\r\n2,y", usual.clone(), json!([[1, "x"], [2, "y"]]));
-        check("\"a,\"\"b\"\"\n\",y", usual.clone(), json!([["a,\"b\"\n", "y"]]));
-        check(",\n", usual.clone(), json!([["", ""]]));
+        check("1,x\n2.5,true\n", &usual, json!([[1, "x"], [2.5, "true"]]));
+        check("1,x\r\n\r\n2,y", &usual, json!([[1, "x"], [2, "y"]]));
+        check("\"a,\"\"b\"\"\n\",y", &usual, json!([["a,\"b\"\n", "y"]]));
+        check(",\n", &usual, json!([["", ""]]));
         let header = Form {
             first_line: 2,
             casts: false,
             delimiter: ";".to_owned(),
             ..usual.clone()
         };
-        check("a;b\n1;x", header, json!([["1", "x"]]));
+        check("a;b\n1;x", &header, json!([["1", "x"]]));
         let ragged = Form {
             is_ragged: true,
             ..usual
         };
-        check("1\n2,x,y\n", ragged, json!([[1], [2, "x", "y"]]));
+        check("1\n2,x,y\n", &ragged, json!([[1], [2, "x", "y"]]));
     }
 
     #[test]
     fn bad_tables_are_explained() {
         let check = |text: &str, expected: &str| {
-            assert_eq!(read(text, Form::default()), Err(expected.to_owned()), "{text}");
+            assert_eq!(read(text, &Form::default()), Err(expected.to_owned()), "{text}");
         };
         check("1,x\n\"2\n\",y\n3", "line 4 has 1 fields, expected 2: a, b");
         check("1,\"x", "a quote that opens in line 1 is never closed");

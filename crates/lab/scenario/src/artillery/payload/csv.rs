@@ -187,8 +187,8 @@ impl Scanner<'_> {
 mod tests {
     use super::*;
 
-    fn check(text: &str, form: Form, expected: &[&[&str]]) {
-        let found = records(text, &form).unwrap();
+    fn check(text: &str, form: &Form, expected: &[&[&str]]) {
+        let found = records(text, form).unwrap();
         let found: Vec<Vec<_>> = found
             .iter()
             .map(|(_, record)| record.iter().map(String::as_str).collect())
@@ -203,24 +203,24 @@ mod tests {
             delimiter: delimiter.to_owned(),
             ..form()
         };
-        check("a;b\nc;d", of(";"), &[&["a", "b"], &["c", "d"]]);
-        check("a||b|c\n", of("||"), &[&["a", "b|c"]]);
-        check("a\tb", of("\t"), &[&["a", "b"]]);
+        check("a;b\nc;d", &of(";"), &[&["a", "b"], &["c", "d"]]);
+        check("a||b|c\n", &of("||"), &[&["a", "b|c"]]);
+        check("a\tb", &of("\t"), &[&["a", "b"]]);
         let quote = |quote: Option<char>| Form { quote, ..form() };
-        check("'a,b',\"c\n", quote(Some('\'')), &[&["a,b", "\"c"]]);
-        check("\"a\",b", quote(None), &[&["\"a\"", "b"]]);
+        check("'a,b',\"c\n", &quote(Some('\'')), &[&["a,b", "\"c"]]);
+        check("\"a\",b", &quote(None), &[&["\"a\"", "b"]]);
         let escape = Form {
             escape: Some('\\'),
             ..form()
         };
-        check(r#""a\"b\\",c"#, escape, &[&["a\"b\\", "c"]]);
+        check(r#""a\"b\\",c"#, &escape, &[&["a\"b\\", "c"]]);
         let comment = Form {
             comment: Some("#".to_owned()),
             ..form()
         };
         check(
             "# all\na,b#c\n#x\n\"#\",d\n# end",
-            comment,
+            &comment,
             &[&["a", "b"], &["#", "d"]],
         );
         let trim = Form {
@@ -228,26 +228,26 @@ mod tests {
             trims_end: true,
             ..form()
         };
-        check(" a ,  \" b \"  ,c d \n", trim, &[&["a", " b ", "c d"]]);
+        check(" a ,  \" b \"  ,c d \n", &trim, &[&["a", " b ", "c d"]]);
         let lines = Form {
             first_line: 2,
             last_line: 4,
             ..form()
         };
-        check("1\n2\n\"3\n4\"\n5\n", lines, &[&["2"], &["3\n4"]]);
+        check("1\n2\n\"3\n4\"\n5\n", &lines, &[&["2"], &["3\n4"]]);
         let rows = Form {
             first_row: 2,
             last_row: 3,
             ..form()
         };
-        check("1\n\n2\n3\n4", rows, &[&["2"], &["3"]]);
+        check("1\n\n2\n3\n4", &rows, &[&["2"], &["3"]]);
         let empty = Form {
             skips_empty_lines: false,
             ..form()
         };
-        check("1\n\n2", empty, &[&["1"], &[""], &["2"]]);
-        check("a,\"\"\n", form(), &[&["a", ""]]);
-        check("\"\"", form(), &[]);
-        check("", form(), &[]);
+        check("1\n\n2", &empty, &[&["1"], &[""], &["2"]]);
+        check("a,\"\"\n", &form(), &[&["a", ""]]);
+        check("\"\"", &form(), &[]);
+        check("", &form(), &[]);
     }
 }

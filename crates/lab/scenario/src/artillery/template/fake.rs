@@ -425,7 +425,7 @@ mod tests {
 
     use super::*;
 
-    fn value(name: &str, options: Value) -> String {
+    fn value(name: &str, options: &Value) -> String {
         let options = options.as_object().cloned().unwrap_or_default();
         let options = [(name[1..].to_owned(), options)].into();
         Fake::named(name).unwrap().value(&options)
@@ -434,47 +434,47 @@ mod tests {
     #[test]
     fn every_function_gives_a_text() {
         for name in Fake::names() {
-            assert!(!value(name, json!({})).is_empty(), "{name}");
+            assert!(!value(name, &json!({})).is_empty(), "{name}");
         }
     }
 
     #[test]
     fn values_have_their_form() {
-        let matches = |name: &str, options: Value, pattern: &str| {
+        let matches = |name: &str, options: &Value, pattern: &str| {
             let pattern = regex::Regex::new(&format!("^(?:{pattern})$")).unwrap();
             for _ in 0..100 {
-                let found = value(name, options.clone());
+                let found = value(name, options);
                 assert!(pattern.is_match(&found), "{name}: {found}");
             }
         };
         matches(
             "$internetEmail",
-            json!({}),
+            &json!({}),
             r"[A-Za-z_]+[0-9]+@[a-z]+-[a-z]+\.example",
         );
         matches(
             "$randEmail",
-            json!({}),
+            &json!({}),
             r"[A-Za-z_]+[0-9]+@[a-z]+-[a-z]+\.example",
         );
         matches(
             "$stringUuid",
-            json!({}),
+            &json!({}),
             "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
         );
-        matches("$numberInt", json!({"min": 3, "max": 5}), "[345]");
-        matches("$numberInt", json!({"min": -2, "max": -2}), "-2");
-        matches("$numberFloat", json!({"min": 2, "max": 3}), r"2(\.[0-9]+)?|3");
-        matches("$stringAlpha", json!({"length": 7}), "[a-zA-Z]{7}");
-        matches("$locationCountryCode", json!({}), "[A-Z]{2}");
-        matches("$locationCountry", json!({}), "[A-Z][a-zA-Z ]+");
-        matches("$commercePrice", json!({}), r"[0-9]+\.[0-9]{2}");
+        matches("$numberInt", &json!({"min": 3, "max": 5}), "[345]");
+        matches("$numberInt", &json!({"min": -2, "max": -2}), "-2");
+        matches("$numberFloat", &json!({"min": 2, "max": 3}), r"2(\.[0-9]+)?|3");
+        matches("$stringAlpha", &json!({"length": 7}), "[a-zA-Z]{7}");
+        matches("$locationCountryCode", &json!({}), "[A-Z]{2}");
+        matches("$locationCountry", &json!({}), "[A-Z][a-zA-Z ]+");
+        matches("$commercePrice", &json!({}), r"[0-9]+\.[0-9]{2}");
         matches(
             "$internetIpv4",
-            json!({}),
+            &json!({}),
             r"(192\.0\.2|198\.51\.100|203\.0\.113)\.[0-9]+",
         );
-        assert_eq!(value("$internetPassword", json!({})).len(), 15);
+        assert_eq!(value("$internetPassword", &json!({})).len(), 15);
         assert_eq!(Fake::named("$nothing"), None);
     }
 }
