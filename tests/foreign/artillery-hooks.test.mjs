@@ -267,8 +267,8 @@ test("missing modules and functions are reported before the first user arrives",
   const flow = "flow: [{ get: { url: / } }]";
   await check("exports.login = () => {}", "beforeRequest: logn\nflow: [{ get: { url: / } }]",
     /test\.yml:\d+:\d+: scenarios\[0\]\.beforeRequest: the processor exports no function `logn`; did you mean `login`\?/);
-  await check("const fs = require('fs');\nexports.f = () => fs;", flow, /config\.processor: cannot use \.\/functions\.js: Node's module `fs` is not available; read files with open\(\)[^]*functions\.js:1:\d+/);
-  await check("const faker = require('faker');", flow, /"faker" is neither a path nor a URL, and packages \(node_modules\) are not supported[^]*esbuild/);
+  await check("const net = require('net');\nexports.f = () => net;", flow, /config\.processor: cannot use \.\/functions\.js: cannot import: Node's module `net` does not exist here[^]*functions\.js:1:\d+/);
+  await check("const faker = require('faker');", flow, /there is no package `faker` in [^]* or above; install it there with npm install faker[^]*functions\.js:1:23/);
   await check("exports.f = (", flow, /syntax error[^]*functions\.js:1:/);
   await check("exports.a = 1", flow, /the module exports no function/);
   assert.equal(asked.length, 0);

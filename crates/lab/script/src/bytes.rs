@@ -12,6 +12,8 @@ pub(crate) fn copy(value: &Value<'_>) -> Option<Vec<u8>> {
     if let Some(buffer) = ArrayBuffer::from_value(value.clone()) {
         return part(&buffer, 0..buffer.as_raw()?.len());
     }
+    // The engine has thrown that it is no ArrayBuffer, which nothing may find later.
+    drop(value.ctx().catch());
     let view = value.as_object()?;
     let offset: usize = view.get("byteOffset").ok()?;
     let length: usize = view.get("byteLength").ok()?;

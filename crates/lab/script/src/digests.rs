@@ -80,6 +80,7 @@ impl Algorithm {
 }
 
 impl Running {
+    /// Takes more bytes.
     pub(crate) fn update(&mut self, bytes: &[u8]) {
         match self {
             Self::Hash(hash) => hash.update(bytes),
@@ -87,6 +88,7 @@ impl Running {
         }
     }
 
+    /// The result.
     pub(crate) fn finish(self) -> Vec<u8> {
         match self {
             Self::Hash(hash) => hash.finalize().into_vec(),

@@ -9,7 +9,7 @@ use crate::{host::Host, loading, modules::timers, program::Program};
 
 mod console;
 mod crypto;
-mod deferred;
+pub(crate) mod deferred;
 mod encoding;
 mod environment;
 mod open;

@@ -2,7 +2,7 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     future::{Future, poll_fn},
     rc::Rc,
     sync::Arc,
@@ -14,7 +14,7 @@ use rquickjs::{Ctx, Exception, JsLifetime};
 
 use crate::{
     coroutine::{Interrupted, Switch},
-    events::{Background, Callback, EventId, Events},
+    events::{Background, Callback, EventId, Events, MAX_EVENTS},
     interlude::{Interlude, Interludes},
     metrics::Metrics,
     native_memory::NativeMemory,
@@ -53,6 +53,8 @@ pub(crate) struct Host {
     background: Background,
     recorders: Recorders<BTreeMap<String, String>>,
     interludes: Interludes,
+    /// Callbacks that come before those of promises.
+    ticks: RefCell<VecDeque<Callback>>,
     stage: Cell<Stage>,
     work: RefCell<Option<Work>>,
     ended: RefCell<Vec<Box<dyn FnOnce()>>>,
@@ -114,6 +116,7 @@ impl Host {
             background: Background::default(),
             recorders: Recorders::default(),
             interludes: Interludes::default(),
+            ticks: RefCell::default(),
             stage: Cell::new(Stage::Init),
             work: RefCell::default(),
             ended: RefCell::default(),
@@ -239,15 +242,41 @@ impl Host {
         self.ended.borrow_mut().push(Box::new(action));
     }
 
-    /// Goes on with what waits for promises that are settled, until nothing does.
+    /// Runs `callback` before what waits for promises, as Node's `process.nextTick` does.
     ///
     /// # Errors
-    /// When the script has to end: return the error at once.
-    pub(crate) fn run_jobs(&self, ctx: &Ctx<'_>) -> rquickjs::Result<()> {
-        while ctx.execute_pending_job() {
-            self.take_turns(ctx)?;
+    /// An exception when as many wait as there may be events.
+    pub(crate) fn tick(&self, ctx: &Ctx<'_>, callback: Callback) -> rquickjs::Result<()> {
+        let mut ticks = self.ticks.borrow_mut();
+        if ticks.len() >= MAX_EVENTS {
+            let text = format!("{MAX_EVENTS} callbacks of process.nextTick() are already waiting");
+            return Err(Exception::throw_range(ctx, &text));
         }
+        ticks.push_back(callback);
         Ok(())
+    }
+
+    /// Goes on with ticks, and with what waits for promises that are settled, until nothing does.
+    ///
+    /// # Errors
+    /// What a tick throws. When the script has to end: return the error at once.
+    pub(crate) fn run_jobs(&self, ctx: &Ctx<'_>) -> rquickjs::Result<()> {
+        loop {
+            while let Some(tick) = self.next_tick() {
+                tick(ctx)?;
+                self.take_turns(ctx)?;
+            }
+            while ctx.execute_pending_job() {
+                self.take_turns(ctx)?;
+            }
+            if self.ticks.borrow().is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn next_tick(&self) -> Option<Callback> {
+        self.ticks.borrow_mut().pop_front()
     }
 
     /// Lets other virtual users of the worker run when this one has had its share.
@@ -388,6 +417,7 @@ impl Host {
         self.background.clear();
         self.interludes.clear();
         self.events.clear();
+        self.ticks.take();
         let actions = self.ended.take();
         actions.into_iter().for_each(|action| action());
         if let Some(work) = self.work.take() {

@@ -61,6 +61,7 @@ impl Interface {
         let builtins = Builtins {
             present: &present,
             absent: modules::ABSENT,
+            node: None,
         };
         let failed = |error: &dyn std::error::Error| ScriptError::new(error.to_string());
         let sources =

@@ -31,6 +31,11 @@ mod metrics;
 pub mod modules;
 mod native_memory;
 mod network;
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the library hands functions of scripts their arguments as values"
+)]
+mod node;
 mod or_null;
 mod processor;
 mod program;
@@ -54,6 +59,7 @@ pub use self::{
     interface::{Interface, Members},
     modules::PageSelector,
     network::check_options,
+    node::library::names as node_modules,
     processor::{PROCESSOR_MODULES, Processor},
     program::{Options, Program},
     review::{Finding, Review},

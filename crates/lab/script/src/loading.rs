@@ -1,10 +1,11 @@
 //! The sources of a runtime's modules: the host's own modules, CommonJS modules, and bytecode that was compiled once.
 
-use std::{cell::RefCell, collections::HashMap, sync::Arc};
+use std::{cell::RefCell, collections::HashMap, path::Path, sync::Arc};
 
 use rquickjs::{
     Ctx, Error, Exception, Function, JsLifetime, Module, Object, Result, Value,
     context::EvalOptions,
+    function::This,
     loader::{ImportAttributes, Loader, Resolver},
     module::{Declarations, Declared, Exports, ModuleDef, WriteOptions},
 };
@@ -13,8 +14,10 @@ use crate::{
     calling,
     host::Host,
     modules,
+    node::{library, native},
     program::Program,
-    source::{self, Builtins, Resolved, Specifier},
+    source::{self, Builtins, Platform, Resolved, Specifier, Unresolved},
+    source_module::of_require,
 };
 
 /// Finds and loads the modules of one program.
@@ -41,7 +44,7 @@ impl Resolver for ModuleLoader {
         _: Option<ImportAttributes<'js>>,
     ) -> Result<String> {
         self.0
-            .resolve(base, name)
+            .resolve(base, name, false)
             .ok_or_else(|| Error::new_resolving(base.to_owned(), name.to_owned()))
     }
 }
@@ -58,12 +61,19 @@ impl Loader for ModuleLoader {
 }
 
 impl Program {
-    /// The name of the module that `specifier` means in the module `base`.
-    fn resolve(&self, base: &str, specifier: &str) -> Option<String> {
+    /// The name of the module that `specifier` means in the module `base`, for `require` or for an import.
+    fn resolve(&self, base: &str, specifier: &str, is_require: bool) -> Option<String> {
+        if self.platform == Platform::Node
+            && let Some(id) = library::id_of(specifier)
+        {
+            return Some(id);
+        }
         if modules::find(specifier).is_some() || self.modules.contains_key(specifier) {
             return Some(specifier.to_owned());
         }
-        self.modules.get(base)?.imports.get(specifier).cloned()
+        let imports = &self.modules.get(base)?.imports;
+        let required = is_require.then(|| imports.get(&of_require(specifier)));
+        required.flatten().or_else(|| imports.get(specifier)).cloned()
     }
 
     /// A module, ready to be linked.
@@ -94,9 +104,34 @@ impl Program {
             }
         };
         if source.text.contains("import.meta") {
-            module.meta()?.set("resolve", resolve_from(ctx, name)?)?;
+            self.describe(ctx, name, &module.meta()?)?;
         }
         Ok(module)
+    }
+
+    /// Fills `import.meta`.
+    fn describe<'js>(&self, ctx: &Ctx<'js>, name: &str, meta: &Object<'js>) -> Result<()> {
+        meta.set("resolve", resolve_from(ctx, name)?)?;
+        if self.platform == Platform::Node {
+            let [file, folder] = places(name);
+            meta.set("url", name)?;
+            meta.set("filename", file)?;
+            meta.set("dirname", folder)?;
+        }
+        Ok(())
+    }
+
+    /// What a module without exports of its own gives as its default: everything, or `exports.default`.
+    fn default_of<'js>(&self, exports: &Object<'js>) -> Result<Option<Value<'js>>> {
+        if self.platform == Platform::Node {
+            // Artillery bundles TypeScript, and its bundler takes modules that were ES modules for what they were.
+            let is_typescript = [".ts", ".mts"].iter().any(|end| self.entry.ends_with(end));
+            if !is_typescript || !modules::is_truthy(&exports.get("__esModule")?) {
+                return Ok(None);
+            }
+        }
+        let default: Value<'js> = exports.get("default")?;
+        Ok(Some(default).filter(|default| !default.is_undefined()))
     }
 }
 
@@ -122,10 +157,8 @@ impl ModuleDef for OfObject {
             exports.export("default", value)?;
             return Ok(());
         };
-        let default = match object.get::<_, Value<'js>>("default")? {
-            default if default.is_undefined() => value.clone(),
-            default => default,
-        };
+        let default = Host::of(ctx).program.default_of(object)?;
+        let default = default.unwrap_or_else(|| value.clone());
         exports.export("default", default)?;
         for name in object.keys::<String>() {
             let name = name?;
@@ -150,11 +183,64 @@ pub(crate) fn exports_of<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Value<'js>> 
             }
         };
     }
-    let module = match instance(ctx, name) {
-        Some(module) => module,
-        None => run_common_js(ctx, name)?,
+    let module = match (instance(ctx, name), library::text(name)) {
+        (Some(module), _) => module,
+        (None, Some(text)) => run_of_node(ctx, name, text)?,
+        (None, None) => run_common_js(ctx, name)?,
     };
     module.get("exports")
+}
+
+/// Runs a module of Node's and gives its `module`.
+fn run_of_node<'js>(ctx: &Ctx<'js>, id: &str, text: &str) -> Result<Object<'js>> {
+    let native = match instance(ctx, NATIVE) {
+        Some(native) => native,
+        None => {
+            let native = native::build(ctx)?;
+            keep(ctx, NATIVE, &native);
+            native
+        }
+    };
+    let (module, exports) = new_module(ctx, id)?;
+    let require = Function::new(ctx.clone(), |ctx: Ctx<'js>, name: String| {
+        exports_of(&ctx, &library::internal_id(&name))
+    })?;
+    let of = Function::new(ctx.clone(), |ctx: Ctx<'js>, from: String| {
+        let base = Specifier::parse(&from).or_else(|| Specifier::of_file(Path::new(&from)));
+        let base = base.ok_or_else(|| {
+            let text = format!("createRequire() needs a file URL or an absolute path, not {from:?}");
+            Exception::throw_type(&ctx, &text)
+        })?;
+        require_from(&ctx, base.as_str())
+    })?;
+    require.set("of", of)?;
+    require.set("names", library::names())?;
+    let mut options = EvalOptions::default();
+    options.filename = Some(id.to_owned());
+    let text = format!("(function (module, exports, require, native) {{{text}\n}})");
+    let function: Function<'js> = ctx.eval_with_options(text, options)?;
+    beginning(ctx, || {
+        function.call::<_, ()>((module.clone(), exports, require, native))
+    })?;
+    Ok(module)
+}
+
+/// A `module` with empty `exports`. It is known before it runs, so that a cycle finds what is there by then, as in Node.
+fn new_module<'js>(ctx: &Ctx<'js>, name: &str) -> Result<(Object<'js>, Object<'js>)> {
+    let (module, exports) = (Object::new(ctx.clone())?, Object::new(ctx.clone())?);
+    module.set("exports", exports.clone())?;
+    keep(ctx, name, &module);
+    Ok((module, exports))
+}
+
+/// The name under which the host's part of Node's modules is kept.
+const NATIVE: &str = "native";
+
+/// The path and the folder of a module that is a file.
+fn places(name: &str) -> [String; 2] {
+    let path = Specifier::parse(name).and_then(|module| module.to_path());
+    let folder = path.as_deref().and_then(Path::parent);
+    [path.as_deref(), folder].map(|path| path.map_or_else(String::new, |path| path.display().to_string()))
 }
 
 /// Runs a CommonJS module and gives its `module`.
@@ -164,21 +250,40 @@ pub(crate) fn run_common_js<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Object<'j
         .modules
         .get(name)
         .ok_or_else(|| Error::new_loading(name.to_owned()))?;
-    let module = Object::new(ctx.clone())?;
-    let exports = Object::new(ctx.clone())?;
-    module.set("exports", exports.clone())?;
-    // Before it runs, so that a cycle finds what is there by then, as in Node.
-    keep(ctx, name, &module);
+    let (module, exports) = new_module(ctx, name)?;
     let mut options = EvalOptions::default();
     options.strict = false;
     options.filename = Some(name.to_owned());
     // On one line, so that line numbers stay those of the file.
-    let text = format!("(function (module, exports, require) {{{}\n}})", source.text);
+    let text = format!("(function ({PARAMETERS}) {{{}\n}})", source.text);
     let function: Function<'js> = ctx.eval_with_options(text, options)?;
     let require = require_from(ctx, name)?;
-    beginning(ctx, || function.call::<_, ()>((module.clone(), exports, require)))?;
+    if program.platform == Platform::K6 {
+        beginning(ctx, || function.call::<_, ()>((module.clone(), exports, require)))?;
+        return Ok(module);
+    }
+    let [file, folder] = places(name);
+    for (key, value) in [("id", &file), ("filename", &file), ("path", &folder)] {
+        module.set(key, value.as_str())?;
+    }
+    module.set("require", require.clone())?;
+    module.set("loaded", false)?;
+    beginning(ctx, || {
+        function.call::<_, ()>((
+            This(exports.clone()),
+            module.clone(),
+            exports,
+            require,
+            file,
+            folder,
+        ))
+    })?;
+    module.set("loaded", true)?;
     Ok(module)
 }
+
+/// The parameters of the function around a CommonJS module. Those for the place of the file are undefined for k6.
+const PARAMETERS: &str = "module, exports, require, __filename, __dirname";
 
 /// Evaluates modules that `require` asks for.
 fn beginning<'js, T>(ctx: &Ctx<'js>, evaluate: impl FnOnce() -> Result<T>) -> Result<T> {
@@ -229,19 +334,33 @@ fn resolve_from<'js>(ctx: &Ctx<'js>, base: &str) -> Result<Function<'js>> {
 
 /// `require` for the module of this name.
 fn require_from<'js>(ctx: &Ctx<'js>, base: &str) -> Result<Function<'js>> {
-    let base = base.to_owned();
-    Function::new(ctx.clone(), move |ctx: Ctx<'js>, specifier: String| {
-        require_in(&ctx, &base, &specifier)
+    let (own, base) = (base.to_owned(), base.to_owned());
+    let require = Function::new(ctx.clone(), move |ctx: Ctx<'js>, specifier: String| {
+        require_in(&ctx, &own, &specifier)
     })?
-    .with_name("require")
+    .with_name("require")?;
+    if Host::of(ctx).program.platform == Platform::Node {
+        let resolve = move |ctx: Ctx<'js>, specifier: String| {
+            let found = found_in_node(&base, &specifier).and_then(std::result::Result::ok);
+            match found {
+                Some(Resolved::Builtin(_)) => Ok(specifier),
+                Some(Resolved::Module(module)) if module.to_path().is_some_and(|path| path.is_file()) => {
+                    Ok(module.to_string())
+                }
+                _ => Err(missing(&ctx, &base, &specifier)),
+            }
+        };
+        require.set("resolve", Function::new(ctx.clone(), resolve)?)?;
+        require.set("cache", Object::new(ctx.clone())?)?;
+    }
+    Ok(require)
 }
 
 /// The exports of a module, at once.
 fn require_in<'js>(ctx: &Ctx<'js>, base: &str, specifier: &str) -> Result<Value<'js>> {
     let program = Arc::clone(&Host::of(ctx).program);
-    let Some(name) = program.resolve(base, specifier) else {
-        let text = why_missing(base, specifier);
-        return Err(Exception::throw_message(ctx, &text));
+    let Some(name) = program.resolve(base, specifier, true) else {
+        return Err(missing(ctx, base, specifier));
     };
     let is_es_module = program
         .modules
@@ -254,10 +373,40 @@ fn require_in<'js>(ctx: &Ctx<'js>, base: &str, specifier: &str) -> Result<Value<
     Ok(namespace.into_value())
 }
 
+/// Throws that a module is not there, with Node's code for code that looks for it.
+fn missing(ctx: &Ctx<'_>, base: &str, specifier: &str) -> Error {
+    let text = why_missing(Host::of(ctx).program.platform, base, specifier);
+    let error = Exception::from_message(ctx.clone(), &text);
+    let error = error.and_then(|error| {
+        error.as_object().set("code", "MODULE_NOT_FOUND")?;
+        Ok(error)
+    });
+    error.map_or_else(|error| error, |error| ctx.throw(error.into_object().into_value()))
+}
+
+/// What `require` would find now by Node's rules, whether it was read or not.
+fn found_in_node(base: &str, specifier: &str) -> Option<std::result::Result<Resolved, Unresolved>> {
+    let builtins = Builtins {
+        node: Some(&library::names()),
+        ..Builtins::default()
+    };
+    Some(source::resolve_for_node(
+        &Specifier::parse(base)?,
+        specifier,
+        true,
+        builtins,
+    ))
+}
+
 /// Why a module is not among those that were read.
-fn why_missing(base: &str, specifier: &str) -> String {
-    let base = Specifier::parse(base);
-    match base.map(|base| source::resolve(&base, specifier, Builtins::default())) {
+fn why_missing(platform: Platform, base: &str, specifier: &str) -> String {
+    let found = match platform {
+        Platform::K6 => {
+            Specifier::parse(base).map(|base| source::resolve(&base, specifier, Builtins::default()))
+        }
+        Platform::Node => found_in_node(base, specifier),
+    };
+    match found {
         Some(Err(unresolved)) => unresolved.to_string(),
         _ => format!(
             "cannot find the module `{specifier}`; require() needs a string literal, so that the module can be read \

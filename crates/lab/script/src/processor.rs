@@ -36,7 +36,7 @@ impl Processor {
     /// # Errors
     /// What it throws, a syntax error, or that it exports no function.
     pub fn read(program: Program) -> Result<Self, ScriptError> {
-        let program = Arc::new(program);
+        let program = Arc::new(program.for_node());
         let functions = instance::functions_of(&program)?;
         if functions.is_empty() {
             return Err(ScriptError::new(
@@ -56,8 +56,14 @@ impl hooks::Processor for Processor {
     }
 
     fn mentions(&self, word: &str) -> bool {
-        let mut modules = self.program.modules.values();
-        modules.any(|module| module.original.contains(word))
+        // Packages know nothing of the file's variables.
+        let own = self
+            .program
+            .modules
+            .iter()
+            .filter(|(name, _)| !name.contains("/node_modules/"));
+        own.map(|(_, module)| module)
+            .any(|module| module.original.contains(word))
     }
 
     fn instance(&self) -> Result<Rc<dyn hooks::Instance>, String> {

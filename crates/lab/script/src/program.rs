@@ -21,8 +21,9 @@ use crate::{
     metrics::{Custom, Metrics},
     modules::http::RunSettings,
     network::{Network, NetworkError},
+    node::taken::{self, Taken},
     secrets::Secrets,
-    source::{self, Archive, Sources, Specifier, archive},
+    source::{self, Archive, Platform, Sources, Specifier, archive},
     source_module::SourceModule,
 };
 
@@ -33,6 +34,10 @@ pub struct Program {
     pub(crate) entry: String,
     /// All modules, by name.
     pub(crate) modules: HashMap<String, SourceModule>,
+    /// The program whose modules and globals it was written for.
+    pub(crate) platform: Platform,
+    /// The names that its own sources take from Node's modules.
+    pub(crate) taken_of_node: Vec<Taken>,
     /// The language of its runtimes.
     pub(crate) language: Language,
     /// `__ENV`.
@@ -84,6 +89,8 @@ pub struct Options {
 impl Program {
     /// A script that was read from files. `directory` is what people take paths to be relative to.
     pub fn from_sources(sources: Sources, env: BTreeMap<String, String>, directory: PathBuf) -> Self {
+        // Without them, a missing name is found when it is called.
+        let taken_of_node = taken::all(&sources).unwrap_or_default();
         let originals = sources.modules.iter();
         let originals = originals
             .map(|module| (module.specifier.clone(), Arc::clone(&module.original)))
@@ -91,6 +98,7 @@ impl Program {
         let modules = sources.modules.into_iter();
         let modules = modules.map(|source| (source.specifier.as_str().to_owned(), SourceModule::of(source)));
         Self {
+            taken_of_node,
             originals,
             archive: sources.archive,
             ..Self::new(
@@ -113,6 +121,8 @@ impl Program {
         let metrics = Metrics::register(&mut registry).expect("the names of an empty registry are free");
         Self {
             entry,
+            platform: Platform::K6,
+            taken_of_node: Vec::new(),
             language: Language::of(modules.values()),
             modules,
             env,
@@ -129,6 +139,17 @@ impl Program {
             options: OnceLock::new(),
             network: OnceLock::new(),
             http: OnceLock::new(),
+        }
+    }
+
+    /// The same for functions that were written for Node.
+    #[must_use]
+    pub(crate) fn for_node(self) -> Self {
+        Self {
+            platform: Platform::Node,
+            // One runtime serves all users of a thread, and `Buffer` is everywhere.
+            language: Language::Whole,
+            ..self
         }
     }
 

@@ -10,6 +10,8 @@ mod file;
 mod graph;
 mod jslib;
 mod location;
+mod packages;
+mod platform;
 mod remote;
 mod size;
 mod specifier;
@@ -24,6 +26,8 @@ pub use self::{
     file::{FileError, OpenError, open, opened_path},
     graph::{Entry, LoadOptions, load, load_files},
     location::{Excerpt, Location},
+    packages::resolve as resolve_for_node,
+    platform::Platform,
     remote::{FetchError, RemoteError, cache_folder},
     size::MAX_SOURCE_BYTES,
     specifier::{Builtins, Resolved, Specifier, Unresolved, resolve},
@@ -56,7 +60,7 @@ pub struct Source {
     /// What was read, for excerpts in errors.
     pub original: Arc<str>,
     /// What it asks for, in the order of the text. Every [`Resolved::Module`] of an `import` is among the modules; one
-    /// of a `require` only if its file exists, because it need never run.
+    /// of a `require` that need never run only if its file exists.
     pub imports: Vec<Import>,
 }
 
@@ -76,6 +80,8 @@ pub struct Import {
     pub written: String,
     /// What it means.
     pub resolved: Resolved,
+    /// Whether it is a `require`.
+    pub is_require: bool,
     /// Where the specifier stands.
     pub location: Location,
     /// The names of the imported module that the source uses: imported names, and properties of default and namespace

@@ -13,10 +13,15 @@ pub struct SourceModule {
     pub original: Arc<str>,
     /// Whether it is a CommonJS module.
     pub is_common_js: bool,
-    /// What its imports stand for, by the text between the quotes.
+    /// What its imports stand for, by the text between the quotes; that of a `require` by [`of_require`].
     pub imports: HashMap<String, String>,
     /// What it names of them.
     pub(crate) named: Vec<Named>,
+}
+
+/// The key of what `require` stands for: a package may have another file for it than for `import`.
+pub(crate) fn of_require(written: &str) -> String {
+    format!("require:{written}")
 }
 
 /// Something that a script names of another module.
@@ -41,7 +46,12 @@ impl SourceModule {
                 name,
             };
             named.extend(import.names.into_iter().map(of_module));
-            imports.insert(import.written, module);
+            let written = if import.is_require {
+                of_require(&import.written)
+            } else {
+                import.written
+            };
+            imports.insert(written, module);
         }
         Self {
             imports,

@@ -56,6 +56,7 @@ pub(super) async fn sources(
         builtins: Builtins {
             present: &present,
             absent: modules::ABSENT,
+            node: None,
         },
         cache: source::cache_folder(|name| surroundings.variable(name).map(OsString::from)),
         is_offline: flags.offline,

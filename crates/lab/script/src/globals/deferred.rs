@@ -8,7 +8,7 @@ use rquickjs::{
 
 /// Makes `name` global. Until a script reads or sets it, it is an accessor, as some globals of other engines are; from
 /// then on it is an ordinary property with what `make` gave, or what the script gave it.
-pub(super) fn define<'js, F, V>(globals: &Object<'js>, name: &'static str, make: F) -> Result<()>
+pub(crate) fn define<'js, F, V>(globals: &Object<'js>, name: &'static str, make: F) -> Result<()>
 where
     F: Fn(&Ctx<'js>) -> Result<V> + 'js,
     V: IntoJs<'js>,

@@ -126,6 +126,15 @@ impl<'js> Url<'js> {
         Ok(Self { address })
     }
 
+    /// Whether the constructor would take these arguments.
+    #[qjs(static)]
+    fn can_parse(url: Coerced<String>, base: Opt<Option<Coerced<String>>>) -> bool {
+        match base.0.flatten() {
+            Some(base) => url::Url::parse(&base).is_ok_and(|base| base.join(&url).is_ok()),
+            None => url::Url::parse(&url).is_ok(),
+        }
+    }
+
     #[qjs(get, rename = "href")]
     fn href(&self) -> Result<String> {
         Ok(self.address.parse()?.into())

@@ -27,7 +27,7 @@ pub(super) const MODULE: Module = Module {
 
 /// The function of a timer.
 #[derive(Clone)]
-struct Action {
+pub(crate) struct Action {
     function: Persistent<Function<'static>>,
     arguments: Vec<Persistent<Value<'static>>>,
 }
@@ -102,7 +102,11 @@ fn delay_of(delay: &Opt<Coerced<f64>>) -> Duration {
 }
 
 impl Action {
-    fn new<'js>(
+    /// The call of `function` with these arguments, on behalf of the function `caller`.
+    ///
+    /// # Errors
+    /// A TypeError when it is no function.
+    pub(crate) fn new<'js>(
         ctx: &Ctx<'js>,
         caller: &str,
         function: Value<'js>,
@@ -122,7 +126,11 @@ impl Action {
         })
     }
 
-    fn call(self, ctx: &Ctx<'_>) -> Result<()> {
+    /// Calls it.
+    ///
+    /// # Errors
+    /// What it throws.
+    pub(crate) fn call(self, ctx: &Ctx<'_>) -> Result<()> {
         let arguments = self.arguments.into_iter().map(|argument| argument.restore(ctx));
         let arguments = arguments.collect::<Result<Vec<_>>>()?;
         self.function.restore(ctx)?.call((Rest(arguments),))

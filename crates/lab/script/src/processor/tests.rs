@@ -288,13 +288,52 @@ fn a_module_that_cannot_be_used_says_why() {
     };
     check("exports.a = 1", "the module exports no function");
     check("throw new Error('at once')", "at once");
+    check("require('net')", "Node's module `net` does not exist here");
+    check("require('node:vm')", "Node's module `vm` does not exist here");
     check(
-        "const fs = require('fs')",
-        "Node's module `fs` is not available; read files with open()",
+        "require('faker')",
+        "there is no package `faker` in /test or above",
     );
-    check("require('node:http')", "Node's module `http` is not available");
-    check("require('faker')", "packages (node_modules) are not supported");
     check("require('./absent.js')", "cannot find the module `./absent.js`");
+}
+
+#[tokio::test(start_paused = true)]
+async fn ticks_come_before_promises_and_these_before_timers() {
+    let text = "exports.f = ({ vars }, ee, next) => {
+        const seen = [];
+        setTimeout(() => { vars.a = seen; next() }, 10);
+        setImmediate(() => seen.push('immediate'));
+        Promise.resolve().then(() => { seen.push('promise'); process.nextTick(() => seen.push('inner')) });
+        queueMicrotask(() => seen.push('microtask'));
+        process.nextTick((name) => seen.push(name), 'tick');
+        seen.push('now');
+    }";
+    let order = json!(["now", "tick", "promise", "microtask", "inner", "immediate"]);
+    check(text, Ok(json!({ "a": order }))).await;
+    let thrown = "exports.f = () => process.nextTick(() => { throw new Error('in a tick') })";
+    check(thrown, Err("in a tick")).await;
+    let endless = "exports.f = () => { for (;;) process.nextTick(() => {}) }";
+    check(
+        endless,
+        Err("100000 callbacks of process.nextTick() are already waiting"),
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn nodes_modules_exist_once_something_asks_for_them() {
+    let asking = "const { createHash } = require('node:crypto');
+        exports.f = ({ vars }, ee, next) => { vars.a = createHash('sha1').update('x').digest('hex'); next() }";
+    let digest = "11f6ad8ec52a2984abaafd7c3b516503785c2072";
+    check(asking, Ok(json!({ "a": digest }))).await;
+    let globals =
+        "exports.f = ({ vars }, ee, next) => { vars.a = Buffer.from('hi').toString('hex'); next() }";
+    check(globals, Ok(json!({"a": "6869"}))).await;
+    // An accessor is what was not made yet.
+    let untouched = "exports.f = ({ vars }, ee, next) => {
+        const isMade = (name) => 'value' in Object.getOwnPropertyDescriptor(globalThis, name);
+        vars.a = ['Buffer', 'process', 'fetch', 'console', 'setTimeout', 'structuredClone'].filter(isMade); next() }";
+    check(untouched, Ok(json!({ "a": [] }))).await;
 }
 
 #[test]

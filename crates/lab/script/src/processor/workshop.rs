@@ -25,6 +25,7 @@ use crate::{
     error::ScriptError,
     events::Callback,
     host::{Host, Stage},
+    node,
     program::Program,
     rejections, vm,
 };
@@ -42,7 +43,6 @@ pub(super) fn live(switch: &Rc<Switch>, program: &Arc<Program>, orders: &Rc<Orde
     context.with(|ctx| {
         let host = Host::new(Arc::clone(program), 0, Rc::clone(switch));
         let functions = evaluate(&ctx, &host);
-        let functions = functions.map_err(|error| ScriptError::caught(&ctx, &error, program));
         let names = functions.as_ref().map_err(Clone::clone);
         let names = names.map(|functions| functions.keys().cloned().collect::<BTreeSet<_>>());
         evaluated.functions.replace(Some(names));
@@ -68,13 +68,22 @@ pub(super) fn live(switch: &Rc<Switch>, program: &Arc<Program>, orders: &Rc<Orde
 }
 
 /// Evaluates the modules and gives the functions: those of the default export, and those with names.
-fn evaluate<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<BTreeMap<String, Function<'js>>> {
-    vm::prepare(ctx, host)?;
-    // What processors read most of Node.
-    let process = Object::new(ctx.clone())?;
-    process.set("env", ctx.globals().get::<_, Value<'js>>("__ENV")?)?;
-    ctx.globals().set("process", process)?;
+fn evaluate<'js>(
+    ctx: &Ctx<'js>,
+    host: &Rc<Host>,
+) -> std::result::Result<BTreeMap<String, Function<'js>>, ScriptError> {
+    let caught = |error| ScriptError::caught(ctx, &error, &host.program);
+    vm::prepare(ctx, host).map_err(caught)?;
+    node::globals::install(ctx).map_err(caught)?;
+    if host.program.is_new() {
+        node::missing_names::check(ctx, &host.program)?;
+    }
+    functions_of(ctx, host).map_err(caught)
+}
+
+fn functions_of<'js>(ctx: &Ctx<'js>, host: &Host) -> Result<BTreeMap<String, Function<'js>>> {
     let exports = vm::evaluate(ctx, &host.program)?;
+    host.run_jobs(ctx)?;
     let mut functions = BTreeMap::new();
     let default: Value<'js> = exports.get("default")?;
     for object in default.as_object().into_iter().chain([&exports]) {

@@ -15,6 +15,7 @@ fn findings(files: &[(&str, &str)]) -> String {
     let builtins = Builtins {
         present: &present,
         absent: modules::ABSENT,
+        node: None,
     };
     let entry = Entry::File(folder.path().join(files[0].0));
     let sources = source::load_files(entry, builtins).unwrap();

@@ -14,7 +14,7 @@ use std::{io, sync::Arc};
 
 use self::parser::{Language, Parsed};
 pub(super) use self::request::Request;
-use super::{Location, Problem, Source, SourceError, SourceKind, Specifier, usage::Usage};
+use super::{Location, Platform, Problem, Source, SourceError, SourceKind, Specifier, usage::Usage};
 
 /// A source whose syntax is in order.
 #[derive(Debug)]
@@ -26,9 +26,9 @@ pub(super) struct Module {
 }
 
 /// Parses the source of the module `name`.
-pub(super) fn read(name: &Specifier, source: &Arc<str>) -> Result<Module, SourceError> {
+pub(super) fn read(name: &Specifier, source: &Arc<str>, platform: Platform) -> Result<Module, SourceError> {
     parser::with_stack(source.len(), || {
-        javascript(name, source).and_then(|text| module(name, source, text))
+        javascript(name, source).and_then(|text| module(name, source, text, platform))
     })
     .unwrap_or_else(|error| Err(SourceError::without_place(Problem::Parser(error))))
 }
@@ -58,10 +58,10 @@ fn javascript(name: &Specifier, source: &Arc<str>) -> Result<Arc<str>, SourceErr
         .map_err(|(problem, offset)| SourceError::at_offset(problem, name, source, offset))
 }
 
-fn module(name: &Specifier, source: &str, text: Arc<str>) -> Result<Module, SourceError> {
+fn module(name: &Specifier, source: &str, text: Arc<str>, platform: Platform) -> Result<Module, SourceError> {
     let read = with_tree_of_kind(&text, Language::JavaScript, |tree, kind| match tree.mistake() {
         Some(mistake) => Err(mistake),
-        None => Ok((kind, imports::find(name, &text, tree)?)),
+        None => Ok((kind, imports::find(name, &text, tree, platform)?)),
     });
     match read {
         Ok((kind, requests)) => Ok(Module { kind, text, requests }),

@@ -54,6 +54,9 @@ pub enum Problem {
         "import attributes are not supported; read data with open(), as in JSON.parse(open(\"./users.json\"))"
     )]
     ImportAttributes,
+    /// A file of data is not what its name says.
+    #[error("not JSON: {0}")]
+    Json(String),
     /// A module that is imported cannot be fetched.
     #[error(transparent)]
     Remote(#[from] RemoteError),

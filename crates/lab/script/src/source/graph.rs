@@ -12,10 +12,10 @@ use futures_util::FutureExt as _;
 use plimsoll_clients::dial::Proxies;
 
 use super::{
-    Archive, Builtins, FileError, Import, Location, Problem, Resolved, Source, SourceError, Sources,
-    Specifier,
+    Archive, Builtins, FileError, Import, Location, Platform, Problem, Resolved, Source, SourceError, SourceKind,
+    Sources, Specifier,
     ecmascript::{self, Request},
-    file, jslib,
+    file, jslib, packages,
     remote::Remote,
     resolve,
 };
@@ -92,9 +92,14 @@ pub(super) async fn load_with(
     graph.add(specifier.clone(), text.into())?;
     while let Some(wanted) = graph.wanted.pop_front() {
         match graph.read(&wanted.specifier).await {
-            Ok(text) => graph.add(wanted.specifier, text.into())?,
-            // It may never run, as in a library that asks for modules of Node.js only under Node.js.
-            Err(_) if wanted.is_require => {
+            Ok(text) => match graph.add(wanted.specifier.clone(), text.into()) {
+                // What a package need not have may be for another program.
+                Err(_) if wanted.may_be_missing && wanted.specifier.is_of_package() => {
+                    graph.known.remove(&wanted.specifier);
+                }
+                added => added?,
+            },
+            Err(_) if wanted.may_be_missing => {
                 graph.known.remove(&wanted.specifier);
             }
             Err(error) => {
@@ -144,7 +149,7 @@ struct Wanted {
     /// The first module that imports it, and where.
     importer: usize,
     location: Location,
-    is_require: bool,
+    may_be_missing: bool,
 }
 
 impl Graph<'_> {
@@ -168,19 +173,29 @@ impl Graph<'_> {
 
     /// Takes a module in, and asks for what it imports.
     fn add(&mut self, specifier: Specifier, original: Arc<str>) -> Result<(), SourceError> {
-        let module = ecmascript::read(&specifier, &original)?;
+        let platform = self.builtins.platform();
+        if platform == Platform::Node && specifier.is_json() {
+            return self.add_data(specifier, original);
+        }
+        let module = ecmascript::read(&specifier, &original, platform)?;
         let importer = self.modules.len();
         let mut imports = Vec::new();
         for request in module.requests {
-            let resolved = match resolve(&specifier, &request.written, self.builtins) {
+            let found = match self.builtins.node {
+                None => resolve(&specifier, &request.written, self.builtins),
+                Some(_) => packages::resolve(&specifier, &request.written, request.is_require, self.builtins),
+            };
+            let may_be_missing = may_be_missing(&specifier, &request, platform);
+            let resolved = match found {
                 Ok(resolved) => resolved,
-                Err(_) if request.is_require => continue,
+                Err(_) if may_be_missing => continue,
                 Err(error) => return Err(SourceError::at(error, request.location, &original)),
             };
-            self.want(&resolved, &request, importer);
+            self.want(&resolved, &request, importer, may_be_missing);
             imports.push(Import {
                 written: request.written,
                 resolved,
+                is_require: request.is_require,
                 location: request.location,
                 names: request.names,
             });
@@ -195,7 +210,28 @@ impl Graph<'_> {
         Ok(())
     }
 
-    fn want(&mut self, resolved: &Resolved, request: &Request, importer: usize) {
+    /// Takes data in, as a module that exports it.
+    fn add_data(&mut self, specifier: Specifier, original: Arc<str>) -> Result<(), SourceError> {
+        if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(&original) {
+            let line = original
+                .split_inclusive('\n')
+                .take(error.line().saturating_sub(1));
+            let offset = line.map(str::len).sum::<usize>() + error.column().saturating_sub(1);
+            let problem = Problem::Json(error.to_string());
+            return Err(SourceError::at_offset(problem, &specifier, &original, offset));
+        }
+        let literal = serde_json::Value::from(&*original);
+        self.modules.push(Source {
+            specifier,
+            kind: SourceKind::CommonJs,
+            text: format!("module.exports = JSON.parse({literal})").into(),
+            original,
+            imports: Vec::new(),
+        });
+        Ok(())
+    }
+
+    fn want(&mut self, resolved: &Resolved, request: &Request, importer: usize, may_be_missing: bool) {
         let Resolved::Module(specifier) = resolved else {
             return;
         };
@@ -203,17 +239,26 @@ impl Graph<'_> {
             specifier: specifier.clone(),
             importer,
             location: request.location.clone(),
-            is_require: request.is_require,
+            may_be_missing,
         };
         if self.known.insert(specifier.clone()) {
             self.wanted.push_back(wanted);
-        } else if !request.is_require
+        } else if !may_be_missing
             && let Some(same) = self.wanted.iter_mut().find(|same| same.specifier == *specifier)
-            && same.is_require
+            && same.may_be_missing
         {
             // Now it has to be there.
             *same = wanted;
         }
+    }
+}
+
+/// Whether a module need not be there: a `require` of it may never run, as in a library that asks for modules of Node
+/// only under Node. A source for Node has what it asks for by itself; only its packages may ask in vain.
+fn may_be_missing(importer: &Specifier, request: &Request, platform: Platform) -> bool {
+    match platform {
+        Platform::K6 => request.is_require,
+        Platform::Node => request.is_guarded || request.is_require && importer.is_of_package(),
     }
 }
 

@@ -13,7 +13,7 @@ use url::Url;
 use super::jslib;
 
 mod builtin;
-mod node;
+pub(super) mod node;
 mod unresolved;
 
 pub use self::{builtin::Builtins, unresolved::Unresolved};
@@ -79,6 +79,16 @@ impl Specifier {
 
     pub(super) fn url(&self) -> &Url {
         &self.0
+    }
+
+    /// Whether its name says that it is data.
+    pub(super) fn is_json(&self) -> bool {
+        self.0.path().ends_with(".json")
+    }
+
+    /// Whether it is a part of a package, which its author checks.
+    pub fn is_of_package(&self) -> bool {
+        self.0.path().contains("/node_modules/")
     }
 
     /// Whether its name says that it is written in TypeScript.

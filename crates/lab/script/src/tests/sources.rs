@@ -14,6 +14,7 @@ async fn check_file(name: &str, text: &str, expected: &[&str]) {
         builtins: Builtins {
             present: &present,
             absent: modules::ABSENT,
+            node: None,
         },
         is_offline: true,
         ..LoadOptions::default()

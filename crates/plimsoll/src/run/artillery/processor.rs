@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use plimsoll_scenario::artillery::hooks;
 use plimsoll_script::{
-    PROCESSOR_MODULES, Processor, Program, modules,
+    PROCESSOR_MODULES, Processor, Program, modules, node_modules,
     source::{self, Builtins, Entry},
 };
 
@@ -28,6 +28,7 @@ pub(super) fn load(
     let builtins = Builtins {
         present: PROCESSOR_MODULES,
         absent: &absent,
+        node: Some(&node_modules()),
     };
     let sources = source::load_files(Entry::File(path.to_owned()), builtins);
     let sources = sources.map_err(|error| error.to_string())?;

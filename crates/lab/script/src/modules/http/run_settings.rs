@@ -24,6 +24,11 @@ pub(crate) struct RunSettings {
 }
 
 impl RunSettings {
+    /// The settings of clients.
+    pub(crate) fn client(&self) -> &Arc<Settings> {
+        &self.client
+    }
+
     /// Reads the options. `env` is `__ENV`.
     pub(crate) fn new(network: &Network, options: &Options, env: &BTreeMap<String, String>) -> Self {
         let mut client = Settings::new(Arc::clone(&network.dialer), Arc::clone(&network.tls));

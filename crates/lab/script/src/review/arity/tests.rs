@@ -23,6 +23,7 @@ fn thrown(module: &str, function: &str, n_arguments: usize) -> String {
     let builtins = Builtins {
         present: &present,
         absent: modules::ABSENT,
+        node: None,
     };
     let path = PathBuf::from("/call.js");
     let sources = source::load_files(Entry::Text { path, text }, builtins).unwrap();

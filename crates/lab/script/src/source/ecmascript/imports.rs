@@ -3,24 +3,30 @@
 use std::collections::HashMap;
 
 use oxc_ast::ast::{
-    Argument, CallExpression, ExportAllDeclaration, ExportFromDeclaration, Expression, ImportDeclaration,
-    ImportDeclarationSpecifier, ImportExpression, StaticMemberExpression, StringLiteral,
+    Argument, ArrowFunctionExpression, CallExpression, ExportAllDeclaration, ExportFromDeclaration,
+    Expression, FormalParameters, Function, ImportDeclaration, ImportDeclarationSpecifier, ImportExpression,
+    StaticMemberExpression, StringLiteral, TryStatement,
 };
 use oxc_ast_visit::{VisitJs, walk_js};
 use oxc_span::{GetSpan, Span};
+use oxc_syntax::scope::ScopeFlags;
 
 use super::{parser::Parsed, request::Request};
-use crate::source::{ImportedName, Location, Problem, Specifier};
+use crate::source::{ImportedName, Location, Platform, Problem, Specifier};
 
 /// The requests of a module in the order of its text, or what is refused and its byte.
 pub(super) fn find(
     name: &Specifier,
     source: &str,
     tree: &Parsed<'_>,
+    platform: Platform,
 ) -> Result<Vec<Request>, (Problem, usize)> {
     let mut finder = Finder {
         file: name.to_string(),
         source,
+        platform,
+        n_guards: 0,
+        n_shadows: 0,
         requests: Vec::new(),
         wholes: HashMap::new(),
         problem: None,
@@ -35,6 +41,11 @@ pub(super) fn find(
 struct Finder<'s> {
     file: String,
     source: &'s str,
+    platform: Platform,
+    /// How many blocks of `try … catch` are around.
+    n_guards: usize,
+    /// How many functions are around that have a `require` of their own, as in bundles.
+    n_shadows: usize,
     requests: Vec<Request>,
     /// Requests by the local name of their default or namespace.
     wholes: HashMap<String, usize>,
@@ -49,6 +60,7 @@ impl Finder<'_> {
             location: self.location(specifier.span),
             names,
             is_require,
+            is_guarded: self.n_guards > 0,
         });
     }
 
@@ -64,8 +76,22 @@ impl Finder<'_> {
         }
     }
 
+    /// Refuses what k6's modules cannot have.
     fn refuse(&mut self, problem: Problem, span: Span) {
-        self.problem.get_or_insert((problem, span));
+        if self.platform == Platform::K6 {
+            self.problem.get_or_insert((problem, span));
+        }
+    }
+
+    fn within_function(&mut self, parameters: &FormalParameters<'_>, walk: impl FnOnce(&mut Self)) {
+        let mut names = parameters
+            .items
+            .iter()
+            .map(|item| item.pattern.get_identifier_name());
+        let is_shadow = names.any(|name| name.is_some_and(|name| name.as_str() == "require"));
+        self.n_shadows += usize::from(is_shadow);
+        walk(self);
+        self.n_shadows -= usize::from(is_shadow);
     }
 }
 
@@ -109,11 +135,43 @@ impl<'a> VisitJs<'a> for Finder<'_> {
 
     fn visit_import_expression(&mut self, import: &ImportExpression<'a>) {
         self.refuse(Problem::DynamicImport, import.span);
+        if self.platform == Platform::Node
+            && let Expression::StringLiteral(specifier) = &import.source
+        {
+            self.request(specifier, false, Vec::new());
+        }
+        walk_js::walk_import_expression(self, import);
+    }
+
+    fn visit_try_statement(&mut self, statement: &TryStatement<'a>) {
+        let is_guard = usize::from(statement.handler.is_some());
+        self.n_guards += is_guard;
+        self.visit_block_statement(&statement.block);
+        self.n_guards -= is_guard;
+        if let Some(handler) = &statement.handler {
+            self.visit_catch_clause(handler);
+        }
+        if let Some(finalizer) = &statement.finalizer {
+            self.visit_block_statement(finalizer);
+        }
+    }
+
+    fn visit_function(&mut self, function: &Function<'a>, flags: ScopeFlags) {
+        self.within_function(&function.params, |finder| {
+            walk_js::walk_function(finder, function, flags);
+        });
+    }
+
+    fn visit_arrow_function_expression(&mut self, function: &ArrowFunctionExpression<'a>) {
+        self.within_function(&function.params, |finder| {
+            walk_js::walk_arrow_function_expression(finder, function);
+        });
     }
 
     fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
         if let Expression::Identifier(callee) = &call.callee
             && callee.name == "require"
+            && (self.platform == Platform::K6 || self.n_shadows == 0)
             && let [Argument::StringLiteral(specifier)] = call.arguments.as_slice()
         {
             self.request(specifier, true, Vec::new());

@@ -10,4 +10,6 @@ pub(in crate::source) struct Request {
     pub(in crate::source) names: Vec<ImportedName>,
     /// `require`, which may never run.
     pub(in crate::source) is_require: bool,
+    /// Whether the source handles its failure: it stands in `try … catch`.
+    pub(in crate::source) is_guarded: bool,
 }

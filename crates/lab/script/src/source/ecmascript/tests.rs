@@ -2,11 +2,11 @@
 
 use std::{path::Path, sync::Arc};
 
-use super::{SourceKind, Specifier, read};
+use super::{Platform, SourceKind, Specifier, read};
 
 fn module(source: &str) -> super::Module {
     let name = Specifier::of_file(Path::new("/chat.js")).expect("an absolute path");
-    read(&name, &Arc::from(source)).unwrap_or_else(|error| panic!("{error}"))
+    read(&name, &Arc::from(source), Platform::K6).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn depth_does_not_overflow_the_stack() {
         ("a+", ""),
     ] {
         let source = format!("{}1{}", open.repeat(n), close.repeat(n));
-        read(&name, &Arc::from(source)).unwrap_or_else(|error| panic!("{open}: {error}"));
-        read(&name, &Arc::from(open.repeat(n))).err();
+        read(&name, &Arc::from(source), Platform::K6).unwrap_or_else(|error| panic!("{open}: {error}"));
+        read(&name, &Arc::from(open.repeat(n)), Platform::K6).err();
     }
 }

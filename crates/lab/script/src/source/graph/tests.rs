@@ -8,6 +8,7 @@ use crate::source::{Builtins, Resolved, SourceKind, Sources, test_folder::Folder
 const BUILTINS: Builtins<'_> = Builtins {
     present: &["k6", "k6/http", "k6/metrics"],
     absent: &[],
+    node: None,
 };
 
 async fn load_file(folder: &Folder, name: &str) -> Result<Sources, crate::source::SourceError> {

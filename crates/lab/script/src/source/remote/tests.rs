@@ -225,6 +225,7 @@ async fn load(server: &Server, script: &str, is_offline: bool) -> Result<Sources
     let builtins = Builtins {
         present: &["k6", "k6/crypto", "k6/execution"],
         absent: &[],
+        node: None,
     };
     load_with(Entry::File(folder.path().join("chat.js")), builtins, remote).await
 }

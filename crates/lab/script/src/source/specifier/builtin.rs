@@ -3,6 +3,7 @@
 use plimsoll_load::nearest::nearest;
 
 use super::Unresolved;
+use crate::source::Platform;
 
 /// The modules that need no source.
 #[derive(Clone, Copy, Debug, Default)]
@@ -11,6 +12,18 @@ pub struct Builtins<'a> {
     pub present: &'a [&'a str],
     /// Ids that k6 has, and what to do instead.
     pub absent: &'a [(&'a str, &'a str)],
+    /// The names of Node's modules, for sources that were written for Node; `None` for those for k6.
+    pub node: Option<&'a [&'a str]>,
+}
+
+impl Builtins<'_> {
+    /// What the sources were written for.
+    pub fn platform(&self) -> Platform {
+        match self.node {
+            Some(_) => Platform::Node,
+            None => Platform::K6,
+        }
+    }
 }
 
 /// The error for `written`, which is not among the built-in modules that are present.

@@ -22,31 +22,41 @@ const WITH_AN_EQUIVALENT: [(&str, &str); 8] = [
 ];
 
 /// Further ones.
-const OTHERS: [&str; 20] = [
+const OTHERS: [&str; 30] = [
     "assert",
     "async_hooks",
     "buffer",
     "child_process",
     "cluster",
+    "console",
+    "constants",
+    "dgram",
+    "diagnostics_channel",
     "dns",
+    "domain",
     "events",
     "http",
     "http2",
     "https",
+    "inspector",
     "module",
     "net",
     "os",
     "path",
     "querystring",
+    "readline",
+    "repl",
     "stream",
     "tls",
+    "tty",
+    "v8",
     "vm",
     "worker_threads",
     "zlib",
 ];
 
 /// The name of such a module without `node:`, and what to do instead; `None` when it is not a module of Node's.
-pub(super) fn find(written: &str) -> Option<(&str, &'static str)> {
+pub(in crate::source) fn find(written: &str) -> Option<(&str, &'static str)> {
     let name = written.strip_prefix("node:").unwrap_or(written);
     let known = WITH_AN_EQUIVALENT.iter().find(|(known, _)| *known == name);
     if let Some((_, instead)) = known {

@@ -7,6 +7,7 @@ use super::{Builtins, Resolved, Specifier, resolve};
 const BUILTINS: Builtins<'_> = Builtins {
     present: &["k6", "k6/http", "k6/metrics", "k6/x/cable"],
     absent: &[("k6/browser", "leave it to k6")],
+    node: None,
 };
 const FETCHED: &str = "https://jslib.k6.io/k6-utils/1.1.0/index.js";
 

@@ -27,6 +27,46 @@ pub enum Unresolved {
         /// What to do instead.
         instead: &'static str,
     },
+    /// A module of Node that cannot work in this program.
+    #[error("Node's module `{name}` does not exist here; available are {available}")]
+    AbsentOfNode {
+        /// Its name.
+        name: String,
+        /// Those that do.
+        available: String,
+    },
+    /// There is no such package in any `node_modules` above the file.
+    #[error("there is no package `{name}` in {folder} or above; install it there with npm install {name}")]
+    Package {
+        /// Its name.
+        name: String,
+        /// The folder of the module.
+        folder: String,
+    },
+    /// A package has the file, and does not offer it.
+    #[error("the package `{name}` does not export {written:?} (\"exports\" in {manifest})")]
+    NotExported {
+        /// Its name.
+        name: String,
+        /// As it stands in the source.
+        written: String,
+        /// The path of its `package.json`.
+        manifest: String,
+    },
+    /// A `package.json` that cannot be read.
+    #[error("cannot read {manifest}: {reason}")]
+    Manifest {
+        /// Its path.
+        manifest: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Machine code for Node.
+    #[error("{written:?} is machine code for Node (a native addon), which cannot run here")]
+    NativeAddon {
+        /// As it stands in the source.
+        written: String,
+    },
     /// Neither a path nor a URL.
     #[error(
         "{written:?} is neither a path nor a URL, and packages (node_modules) are not supported; write a file as \

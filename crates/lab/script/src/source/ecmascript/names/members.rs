@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use oxc_ast::{
     AstKind,
-    ast::{CallExpression, Expression, ImportDeclaration, ImportDeclarationSpecifier},
+    ast::{
+        Argument, BindingPattern, CallExpression, Expression, ImportDeclaration, ImportDeclarationSpecifier,
+        VariableDeclarator,
+    },
 };
 use oxc_semantic::{NodeId, Semantic, SymbolId};
 use oxc_span::{GetSpan, Span};
@@ -15,9 +18,56 @@ use crate::source::usage::{Call, Member, Usage, Whole};
 /// Adds the members of all imports and their calls.
 pub(super) fn find(semantic: &Semantic<'_>, usage: &mut Usage) {
     for node in semantic.nodes().iter() {
-        if let AstKind::ImportDeclaration(import) = node.kind() {
-            of_import(semantic, import, usage);
+        match node.kind() {
+            AstKind::ImportDeclaration(import) => of_import(semantic, import, usage),
+            AstKind::VariableDeclarator(declarator) => of_require(semantic, declarator, usage),
+            _ => {}
         }
+    }
+}
+
+/// `const http = require("k6/http")`, or with names in braces.
+fn of_require(semantic: &Semantic<'_>, declarator: &VariableDeclarator<'_>, usage: &mut Usage) {
+    let Some(Expression::CallExpression(call)) = &declarator.init else {
+        return;
+    };
+    let (Expression::Identifier(callee), [Argument::StringLiteral(module)]) =
+        (&call.callee, call.arguments.as_slice())
+    else {
+        return;
+    };
+    if callee.name != "require" || !semantic.is_reference_to_global_variable(callee) {
+        return;
+    }
+    let module = module.value.as_str();
+    match &declarator.id {
+        BindingPattern::BindingIdentifier(whole) => {
+            of_whole(semantic, module, whole.symbol_id(), Whole::Namespace, usage);
+        }
+        BindingPattern::ObjectPattern(pattern) => {
+            // One with a default may be missing.
+            let plain = pattern.properties.iter().filter(|property| !property.computed);
+            for property in plain {
+                let (Some(name), BindingPattern::BindingIdentifier(bound)) =
+                    (property.key.static_name(), &property.value)
+                else {
+                    continue;
+                };
+                let mut uses = semantic.symbol_references(bound.symbol_id());
+                usage.members.push(Member {
+                    module: module.to_owned(),
+                    whole: Whole::Named,
+                    written: name.to_string(),
+                    name: name.to_string(),
+                    offset: property.key.span().start as usize,
+                    is_certain: uses.any(|reference| {
+                        let id = reference.node_id();
+                        fails_without(semantic, id, semantic.nodes().kind(id).span())
+                    }),
+                });
+            }
+        }
+        _ => {}
     }
 }
 
@@ -105,7 +155,7 @@ fn call(semantic: &Semantic<'_>, module: &str, name: &str, function: NodeId) -> 
 }
 
 fn spreads(call: &CallExpression<'_>) -> bool {
-    call.arguments.iter().any(oxc_ast::ast::Argument::is_spread)
+    call.arguments.iter().any(Argument::is_spread)
 }
 
 /// The place of the name that is called: `get` in `http.get()`.

@@ -4,11 +4,11 @@ use std::{path::Path, sync::Arc};
 
 use expect_test::{Expect, expect};
 
-use crate::source::{Specifier, ecmascript::read};
+use crate::source::{Platform, Specifier, ecmascript::read};
 
 fn erased(source: &str) -> Result<String, String> {
     let name = Specifier::of_file(Path::new("/chat.ts")).expect("an absolute path");
-    let module = read(&name, &Arc::from(source)).map_err(|error| error.to_string())?;
+    let module = read(&name, &Arc::from(source), Platform::K6).map_err(|error| error.to_string())?;
     Ok(module.text.to_string())
 }
 

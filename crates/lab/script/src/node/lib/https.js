@@ -1,0 +1,2 @@
+// `https`, the client.
+module.exports = require("internal/http")("https:", 443);

@@ -1,0 +1,3 @@
+// `perf_hooks`: the clock.
+const performance = globalThis.performance;
+module.exports = { performance };

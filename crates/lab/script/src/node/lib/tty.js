@@ -1,0 +1,2 @@
+// `tty`: there is no terminal.
+exports.isatty = () => false;
