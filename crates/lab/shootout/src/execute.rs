@@ -41,7 +41,7 @@ pub enum Bench {
 /// How and where a result is written.
 #[derive(Debug, Clone)]
 pub struct Results {
-    /// The workers that the orders are for.
+    /// The form.
     pub format: Format,
     /// The file; `None` for standard output. It is made anew before the bench, with its folders.
     pub path: Option<PathBuf>,
@@ -235,7 +235,7 @@ impl Bench {
     pub fn expects_failures(&self) -> bool {
         match self {
             Self::Http(options, _) => options.goes_on,
-            Self::Exchange(..) | Self::Connect(..) => false,
+            Self::Exchange(..) | Self::Connect(..) | Self::Recover(..) => false,
         }
     }
 

@@ -12,7 +12,8 @@ mod member;
 pub use self::{
     encode::{
         HistoryRequest, StreamPosition, encode_history, encode_join, encode_leave, encode_message,
-        encode_pong, encode_presence, encode_subscribe, encode_subscribe_with_history, encode_unsubscribe, encode_whisper,
+        encode_pong, encode_presence, encode_subscribe, encode_subscribe_with_history, encode_unsubscribe,
+        encode_whisper,
     },
     member::Member,
 };

@@ -101,7 +101,9 @@ impl Proxy {
         loop {
             // One byte at a time: bytes after the head belong to the tunnel.
             let byte = stream.read_u8().await.map_err(|error| match error.kind() {
-                io::ErrorKind::UnexpectedEof => Refusal::unanswered("it ended the connection without an answer"),
+                io::ErrorKind::UnexpectedEof => {
+                    Refusal::unanswered("it ended the connection without an answer")
+                }
                 _ => lost(error),
             })?;
             answer.push(byte);

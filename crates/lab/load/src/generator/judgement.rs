@@ -255,7 +255,7 @@ fn late_beyond(
 
 /// The lateness from which on the starts of an open model come in bunches that the plan does not have. Reason: the
 /// generator's own clock ticks that often, so it knows of no shorter ones.
-pub const BUNCH: Duration = Duration::from_millis(10);
+const BUNCH: Duration = Duration::from_millis(10);
 
 /// The finding if an open model had bunches: late starts are made up for at once, and a target may refuse a bunch that it
 /// would have served in its turn. `None` without a schedule.

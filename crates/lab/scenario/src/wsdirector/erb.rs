@@ -48,6 +48,7 @@ fn place_of(text: &str, position: usize) -> Place {
     let before = &text[..text.floor_char_boundary(position)];
     let line = before.rsplit('\n').next().unwrap_or_default();
     Place {
+        file: 0,
         line: before.matches('\n').count() + 1,
         column: line.chars().count() + 1,
     }

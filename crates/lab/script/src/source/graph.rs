@@ -12,8 +12,8 @@ use futures_util::FutureExt as _;
 use plimsoll_clients::dial::Proxies;
 
 use super::{
-    Archive, Builtins, FileError, Import, Location, Platform, Problem, Resolved, Source, SourceError, SourceKind,
-    Sources, Specifier,
+    Archive, Builtins, FileError, Import, Location, Platform, Problem, Resolved, Source, SourceError,
+    SourceKind, Sources, Specifier,
     ecmascript::{self, Request},
     file, jslib, packages,
     remote::Remote,

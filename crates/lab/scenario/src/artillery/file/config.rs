@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use plimsoll_clients::{
-    dial::Dialer,
+    dial::{Dialer, Proxies},
     http::{KeptBodies, Settings as HttpSettings},
     tls::{Believe, Tls, TlsOptions},
 };
