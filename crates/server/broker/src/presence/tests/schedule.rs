@@ -11,7 +11,7 @@ use super::*;
 enum Step {
     Join { id: u8, info: u8 },
     Leave(usize),
-    StepAway(usize),
+    GoAway(usize),
     ComeBack(usize),
     Wait(u64),
 }
@@ -20,7 +20,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         (0..3_u8, 0..3_u8).prop_map(|(id, info)| Step::Join { id, info }),
         any::<usize>().prop_map(Step::Leave),
-        any::<usize>().prop_map(Step::StepAway),
+        any::<usize>().prop_map(Step::GoAway),
         any::<usize>().prop_map(Step::ComeBack),
         (0..7_u64).prop_map(Step::Wait),
     ]
@@ -49,7 +49,7 @@ proptest! {
                     let attendance = attendances.swap_remove(n % attendances.len());
                     events.extend(presence.leave(attendance));
                 }
-                Step::StepAway(n) if !attendances.is_empty() => {
+                Step::GoAway(n) if !attendances.is_empty() => {
                     let attendance = attendances.swap_remove(n % attendances.len());
                     absences.push((now, presence.step_away(attendance, now)));
                 }
@@ -63,7 +63,7 @@ proptest! {
                     now += Duration::from_secs(secs);
                     events.extend(std::iter::from_fn(|| presence.expire(now)));
                 }
-                Step::Leave(_) | Step::StepAway(_) | Step::ComeBack(_) => {}
+                Step::Leave(_) | Step::GoAway(_) | Step::ComeBack(_) => {}
             }
             for event in events {
                 let is_there = event.change != Change::Left;
