@@ -16,7 +16,7 @@ fuzz_target!(|data: &[u8]| {
     let _any = Dialect::of_text(text);
     told(artillery_of(text));
     told(
-        fill_in("fuzz.yml", text, &|_| Some("1".to_owned())).and_then(|text| {
+        fill_in("fuzz.yml", text, 3, &|_| Some("1".to_owned())).and_then(|text| {
             let document = Document::read("fuzz.yml", &text)?;
             Scenario::read(&document, 3).map(drop)
         }),
