@@ -277,12 +277,14 @@ describe("what needs a server that keeps messages or presence", () => {
     assert.deepEqual(await client.settle(), []);
   });
 
-  test("presence is an error, and joining and leaving change nothing", async (t) => {
+  test("presence and joining are errors with their reason, and leaving changes nothing", async (t) => {
     const client = await listener(t, server, BENCHMARK);
     client.send({ command: "presence", identifier: "unknown" });
     client.send({ command: "presence", identifier: BENCHMARK, data: { return_records: true } });
     client.send({ command: "join", identifier: BENCHMARK, presence: { id: "kay", info: {} } });
     client.send({ command: "leave", identifier: BENCHMARK });
-    assert.deepEqual(await client.settle(), [typed("presence", BENCHMARK, '{"type":"error"}')]);
+    const refused = '{"type":"error","total":0,"reason":"this server keeps no presence; see --broker"}';
+    const answers = ["unknown", BENCHMARK, BENCHMARK].map((identifier) => typed("presence", identifier, refused));
+    assert.deepEqual(await client.settle(), answers);
   });
 });

@@ -49,7 +49,9 @@ async def visit(session, url, behaviour=echo):
 
 
 async def visit_all(base):
-    async with aiohttp.ClientSession() as session:
+    # A connection for each case: aiohttp would use that of a refused handshake again, if the tester has not yet closed it.
+    connector = aiohttp.TCPConnector(force_close=True)
+    async with aiohttp.ClientSession(connector=connector) as session:
         count = int(await visit(session, f"{base}/getCaseCount", lambda socket: socket.receive_str()))
         for number in range(1, count + 1):
             await visit(session, f"{base}/runCase?case={number}&agent=aiohttp")
