@@ -21,7 +21,7 @@ const MIN_GO_MINOR: u32 = 25;
 const INSTALLED_LOCK: &str = "node_modules/.installed-lock.json";
 
 /// What tests start.
-const NEEDS: [Need; 12] = [
+const NEEDS: [Need; 13] = [
     Need {
         probes: &[&["node", "--version"]],
         packages: &["nodejs"],
@@ -61,6 +61,10 @@ const NEEDS: [Need; 12] = [
     Need {
         probes: &[&["ruby", "-e", "require 'grpc'; require 'redis'"]],
         packages: &["ruby", "ruby-grpc", "ruby-redis"],
+    },
+    Need {
+        probes: &[&["ab", "-V"]],
+        packages: &["apache2-utils"],
     },
     Need {
         probes: &[&["openssl", "version"]],
