@@ -181,9 +181,9 @@ describe("mistakes", () => {
     assert.equal(refused.code, 3);
     assert.match(Object.keys(refused.result.causes).join(), /the server answered 401; give its key with --broadcast-key/);
     assert.deepEqual([refused.result.broadcasts, refused.result.broadcasts_failed, refused.result.messages.lost], [20, 20, 0]);
-    const nobody = await recover(t, server.ws("/cable"), "--channel", '{"channel":"X","n":"{stream}"}', "--broadcast-key", "secret");
-    assert.equal(nobody.code, 1);
-    assert.match(nobody.stderr, /none of the 12 clients became ready: /);
+    const unsubscribed = await recover(t, server.ws("/cable"), "--channel", '{"channel":"X","n":"{stream}"}', "--broadcast-key", "secret");
+    assert.equal(unsubscribed.code, 1);
+    assert.match(unsubscribed.stderr, /none of the 12 clients became ready: /);
   });
 
   test("a server of the base protocol", async (t) => {

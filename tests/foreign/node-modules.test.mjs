@@ -348,7 +348,7 @@ describe("what cannot work is refused before the run, with its place", { concurr
     "a package that is not installed": [`const x = require("not-installed");`, /there is no package `not-installed` in .*; install it there with npm install not-installed/, "1:19"],
     "a package that needs a module": [`require("needs-net");`, /Node's module `net` does not exist here/, "node_modules/needs-net/index.js:1"],
     "a file": [`require("./lib/none");`, /there is no file .*lib\/none/, "1:9"],
-    "data that is none": [`require("./broken.json");`, /not JSON: /, "broken.json:1:"],
+    "data that is not JSON": [`require("./broken.json");`, /not JSON: /, "broken.json:1:"],
     "a function that writes": [`const fs = require("fs");\nexports.other = () => fs.writeFileSync("x", "y");`, /Node's module `node:fs` has no `writeFileSync` here/, "2:26"],
     "a name in braces": [`const { createCipheriv } = require("crypto");\nexports.other = () => createCipheriv();`, /has no `createCipheriv` here/, "1:9"],
     "an imported name": [`import { createServer } from "node:http";\nexport const other = () => createServer();`, /has no `createServer` here/, "1:10"],

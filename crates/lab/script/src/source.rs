@@ -19,6 +19,7 @@ mod specifier;
 pub(crate) mod test_folder;
 pub mod usage;
 
+pub(crate) use self::file::MAX_OPENED_BYTES;
 pub use self::{
     archive::{Archive, ArchiveError},
     ecmascript::usage as usage_of,

@@ -91,6 +91,32 @@ pub enum Verdict {
     Interrupted,
 }
 
+impl Verdict {
+    pub(crate) fn of(is_interrupted: bool, is_faulty: bool) -> Self {
+        match (is_interrupted, is_faulty) {
+            (true, _) => Self::Interrupted,
+            (false, true) => Self::Faulty,
+            (false, false) => Self::Clean,
+        }
+    }
+}
+
+impl Results {
+    /// Makes the file; `None` for standard output.
+    pub(crate) fn create(&self) -> Result<Option<File>, Error> {
+        let file = self.path.as_ref().map(create).transpose();
+        file.map_err(|source| self.failed(source))
+    }
+
+    /// The result cannot be written.
+    pub(crate) fn failed(&self, source: io::Error) -> Error {
+        Error::Output {
+            path: self.path.clone(),
+            source,
+        }
+    }
+}
+
 /// A bench that was done.
 #[derive(Debug)]
 pub struct Finished {
@@ -273,12 +299,7 @@ async fn execute(
     streams: Streams<'_>,
     company: Company<'_>,
 ) -> Result<Finished, Error> {
-    let path = results.path.as_ref();
-    let failed = |source| Error::Output {
-        path: path.cloned(),
-        source,
-    };
-    let mut file = path.map(create).transpose().map_err(failed)?;
+    let mut file = results.create()?;
     let out = file
         .as_mut()
         .map_or(streams.stdout, |file| file as &mut dyn Write);
@@ -292,12 +313,8 @@ async fn execute(
     let console = Console::new(out, talk, results.format, streams.is_quiet);
     let mut console = console.with_company(onlooker, samples, sampling);
     let outcome = workload(interrupt, &mut console).await?;
-    let told = console.finish(&outcome).map_err(failed);
-    let verdict = told.map(|()| match (outcome.is_interrupted, outcome.is_faulty()) {
-        (true, _) => Verdict::Interrupted,
-        (false, true) => Verdict::Faulty,
-        (false, false) => Verdict::Clean,
-    });
+    let told = console.finish(&outcome).map_err(|source| results.failed(source));
+    let verdict = told.map(|()| Verdict::of(outcome.is_interrupted, outcome.is_faulty()));
     Ok(Finished {
         verdict,
         result: Outcomes::WebSocket(Box::new(outcome)),

@@ -58,6 +58,11 @@ pub(crate) struct Run {
     pub(crate) start_ns: i64,
 }
 
+/// The padding of messages: so many bytes, one for each character.
+pub(crate) fn padding(n_bytes: usize) -> String {
+    "1234567890".chars().cycle().take(n_bytes).collect()
+}
+
 impl Wire {
     /// `encoding` and `channel`, the identifier, are Action Cable's; other server types do not use them.
     pub(crate) fn new(
@@ -67,7 +72,7 @@ impl Wire {
         n_padding_bytes: usize,
         run: Run,
     ) -> Self {
-        let padding = "1234567890".chars().cycle().take(n_padding_bytes).collect();
+        let padding = padding(n_padding_bytes);
         Self {
             server_type,
             encoding,

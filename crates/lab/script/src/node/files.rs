@@ -10,10 +10,7 @@ use std::{
 use rquickjs::{Array, Ctx, Exception, Function, Object, Result, Value};
 
 use super::system_error::of_file;
-use crate::{bytes, host::Host};
-
-/// The largest file that is read, as for `open`.
-const MAX_BYTES: u64 = 1 << 30;
+use crate::{bytes, host::Host, source::MAX_OPENED_BYTES};
 
 /// The most entries of a folder.
 const MAX_ENTRIES: usize = 1_000_000;
@@ -35,11 +32,11 @@ fn read_file(ctx: Ctx<'_>, path: String) -> Result<Value<'_>> {
     let failed = |error: io::Error, syscall: &str| of_file(&ctx, &error, syscall, &path);
     let file = fs::File::open(located(&ctx, &path)).map_err(|error| failed(error, "open"))?;
     let mut content = Vec::new();
-    file.take(MAX_BYTES + 1)
+    file.take(MAX_OPENED_BYTES as u64 + 1)
         .read_to_end(&mut content)
         .map_err(|error| failed(error, "read"))?;
-    if content.len() as u64 > MAX_BYTES {
-        let text = format!("{path} has more than {MAX_BYTES} bytes, the most that is read");
+    if content.len() > MAX_OPENED_BYTES {
+        let text = format!("{path} has more than {MAX_OPENED_BYTES} bytes, the most that is read");
         return Err(Exception::throw_range(&ctx, &text));
     }
     bytes::buffer(&ctx, &content)

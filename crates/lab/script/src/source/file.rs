@@ -12,7 +12,7 @@ use plimsoll_load::nearest::nearest;
 use super::{MAX_SOURCE_BYTES, Specifier};
 
 /// The largest file that a script opens: strings of the engine end here too.
-const MAX_OPENED_BYTES: usize = 1 << 30;
+pub(crate) const MAX_OPENED_BYTES: usize = 1 << 30;
 
 /// Where a suggestion is looked for ends here: a folder may have a million files.
 const MAX_NEIGHBOURS: usize = 1_000;

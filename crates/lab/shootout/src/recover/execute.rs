@@ -1,6 +1,6 @@
 //! Runs `recover` from checked options to a verdict.
 
-use std::{fs::File, io::Write};
+use std::io::Write;
 
 use super::{
     options::RecoverOptions,
@@ -9,7 +9,7 @@ use super::{
     run::run,
 };
 use crate::{
-    execute::{Company, Error, Finished, Format, Results, Streams, Verdict, create},
+    execute::{Company, Error, Finished, Format, Results, Streams, Verdict},
     talk::Talk,
 };
 
@@ -23,12 +23,7 @@ pub(crate) async fn execute(
     streams: Streams<'_>,
     company: Company<'_>,
 ) -> Result<Finished, Error> {
-    let path = results.path.as_ref();
-    let failed = |source| Error::Output {
-        path: path.cloned(),
-        source,
-    };
-    let mut file: Option<File> = path.map(create).transpose().map_err(failed)?;
+    let mut file = results.create()?;
     let out = file
         .as_mut()
         .map_or(streams.stdout, |file| file as &mut dyn Write);
@@ -40,14 +35,7 @@ pub(crate) async fn execute(
         Format::Json => json(&outcome),
     };
     let told = out.write_all(words.as_bytes()).and_then(|()| out.flush());
-    let verdict = told.map_err(failed).map(|()| {
-        if outcome.is_interrupted {
-            Verdict::Interrupted
-        } else if outcome.is_faulty() {
-            Verdict::Faulty
-        } else {
-            Verdict::Clean
-        }
-    });
+    let told = told.map_err(|source| results.failed(source));
+    let verdict = told.map(|()| Verdict::of(outcome.is_interrupted, outcome.is_faulty()));
     Ok(Finished::recover(verdict, outcome))
 }

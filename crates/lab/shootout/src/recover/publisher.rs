@@ -23,6 +23,7 @@ use super::{
     message::{Message, body},
     options::RecoverOptions,
 };
+use crate::wire::padding;
 
 /// What was published since the last call of [`Publisher::take`].
 #[derive(Debug, Clone, Default)]
@@ -85,11 +86,7 @@ impl Publisher {
         Ok(Self {
             client: Client::new(Arc::new(settings), None),
             request,
-            padding: "1234567890"
-                .chars()
-                .cycle()
-                .take(options.n_padding_bytes)
-                .collect(),
+            padding: padding(options.n_padding_bytes),
             published: RefCell::default(),
             on_rtt: RefCell::default(),
             keeps_rtts,

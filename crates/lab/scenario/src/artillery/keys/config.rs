@@ -122,18 +122,7 @@ pub(in super::super) static PHASE: Shape = Shape {
     name: "phase",
     about: "A phase of the load: arriving users, or a constant number of users.",
     keys: &PHASE_KEYS,
-    rules: &[
-        Rule::AtLeastOne(&["arrivalRate", "rampTo", "arrivalCount", "users", "pause"]),
-        Rule::AtMostOne(&["arrivalCount", "arrivalRate"]),
-        Rule::AtMostOne(&["arrivalCount", "rampTo"]),
-        Rule::AtMostOne(&["users", "arrivalRate"]),
-        Rule::AtMostOne(&["users", "arrivalCount"]),
-        Rule::AtMostOne(&["users", "maxVusers"]),
-        Rule::AtMostOne(&["pause", "arrivalRate"]),
-        Rule::AtMostOne(&["pause", "arrivalCount"]),
-        Rule::AtMostOne(&["pause", "rampTo"]),
-        Rule::AtMostOne(&["pause", "users"]),
-    ],
+    rules: &PHASE_RULES,
 };
 
 /// A phase of an environment; the missing keys are those of the phase in the same position of the configuration.
@@ -141,18 +130,22 @@ pub(in super::super) static PART_OF_PHASE: Shape = Shape {
     name: "part_of_phase",
     about: "What an environment changes of a phase.",
     keys: &PHASE_KEYS,
-    rules: &[
-        Rule::AtMostOne(&["arrivalCount", "arrivalRate"]),
-        Rule::AtMostOne(&["arrivalCount", "rampTo"]),
-        Rule::AtMostOne(&["users", "arrivalRate"]),
-        Rule::AtMostOne(&["users", "arrivalCount"]),
-        Rule::AtMostOne(&["users", "maxVusers"]),
-        Rule::AtMostOne(&["pause", "arrivalRate"]),
-        Rule::AtMostOne(&["pause", "arrivalCount"]),
-        Rule::AtMostOne(&["pause", "rampTo"]),
-        Rule::AtMostOne(&["pause", "users"]),
-    ],
+    // Without the first, because the load may be in the configuration.
+    rules: PHASE_RULES.split_at(1).1,
 };
+
+static PHASE_RULES: [Rule; 10] = [
+    Rule::AtLeastOne(&["arrivalRate", "rampTo", "arrivalCount", "users", "pause"]),
+    Rule::AtMostOne(&["arrivalCount", "arrivalRate"]),
+    Rule::AtMostOne(&["arrivalCount", "rampTo"]),
+    Rule::AtMostOne(&["users", "arrivalRate"]),
+    Rule::AtMostOne(&["users", "arrivalCount"]),
+    Rule::AtMostOne(&["users", "maxVusers"]),
+    Rule::AtMostOne(&["pause", "arrivalRate"]),
+    Rule::AtMostOne(&["pause", "arrivalCount"]),
+    Rule::AtMostOne(&["pause", "rampTo"]),
+    Rule::AtMostOne(&["pause", "users"]),
+];
 
 const PHASE_KEYS: [Key; 9] = [
     Key::new("name", Kind::Scalar, "The name of the phase in reports."),

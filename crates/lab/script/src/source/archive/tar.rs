@@ -24,10 +24,10 @@ pub enum TarError {
     /// A header is damaged.
     #[error("the checksum of the tar header at byte {0} is wrong")]
     Checksum(usize),
-    /// A number is none.
+    /// A header has no valid size.
     #[error("the tar header at byte {0} has no valid size")]
     Size(usize),
-    /// It breaks off.
+    /// The file breaks off.
     #[error("the tar file ends within the file at byte {0}")]
     Ends(usize),
     /// A kind of entry that archives of scripts do not have.
