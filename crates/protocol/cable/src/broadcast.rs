@@ -3,8 +3,10 @@
 
 use serde_json::value::RawValue;
 
+mod cluster;
 mod payload;
 
+pub use cluster::{encode, encode_disconnect};
 pub use payload::{BroadcastError, parse};
 
 /// One message for all listeners of a stream.

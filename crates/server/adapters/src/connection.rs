@@ -29,6 +29,10 @@ pub(crate) enum ConnectionError {
     Send(io::Error),
     #[error("Redis did not answer within {} s", .0.as_secs())]
     Silent(Duration),
+    #[error("a message could not be published")]
+    Postponed,
+    #[error("the connection to Redis has carried no message for {} s, not even the server's own", .0.as_secs())]
+    Deaf(Duration),
     #[error("read the answer of Redis: {0}")]
     Reply(#[from] ReplyError),
     #[error("Redis refused the command: {0}")]
@@ -36,7 +40,7 @@ pub(crate) enum ConnectionError {
 }
 
 /// The bytes of a connection, encrypted or not.
-trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for S {}
 
@@ -126,12 +130,17 @@ impl Writer {
     }
 }
 
-async fn stream(server: &Server) -> Result<Box<dyn ByteStream>, ConnectionError> {
-    let target = &server.target;
-    let connected = timeout(PATIENCE, TcpStream::connect((target.host.as_str(), target.port)))
+/// Connects to a host, within [`PATIENCE`].
+pub(crate) async fn dial(host: &str, port: u16) -> io::Result<TcpStream> {
+    timeout(PATIENCE, TcpStream::connect((host, port)))
         .await
         .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
-        .and_then(|stream| stream.set_nodelay(true).map(|()| stream));
+        .and_then(|stream| stream.set_nodelay(true).map(|()| stream))
+}
+
+async fn stream(server: &Server) -> Result<Box<dyn ByteStream>, ConnectionError> {
+    let target = &server.target;
+    let connected = dial(&target.host, target.port).await;
     let stream = connected.map_err(|source| ConnectionError::Connect {
         address: target.address(),
         source,

@@ -1,13 +1,22 @@
-//! Broadcasts that reach the server other than over HTTP: from Redis, by publish/subscribe or from a stream.
+//! Messages that reach the server other than over HTTP, from Redis or NATS: broadcasts of backends, what the servers of a
+//! cluster send to each other, and the logs of streams that they share in Redis ([`Broker`]).
 //!
-//! An adapter stays connected for as long as the process lives ([`supervisor`]), takes payloads from Redis and hands
-//! them to a [`Sink`], one at a time and in order. It reads nothing while the sink is busy, so the memory for waiting
-//! payloads is bounded. They pile up in Redis, which has limits for them.
+//! An adapter stays connected for as long as the process lives ([`supervisor`]), takes payloads and hands them to a
+//! [`Sink`], one at a time and in order. It reads nothing while the sink is busy, so the memory for waiting payloads is
+//! bounded. They pile up in Redis or NATS, which have limits for them.
 //!
-//! This is the only crate that knows Redis. It must know neither sessions nor the contents of a payload.
+//! [`Interest`] says which channels an adapter is subscribed to, and an [`Outbox`] takes messages for other servers.
+//!
+//! This is the only crate that knows Redis and NATS. It must know neither sessions nor the contents of a payload.
 
 mod backoff;
+mod broker;
 mod connection;
+mod interest;
+mod nats;
+mod outbox;
+mod pipeline;
+mod posting;
 mod pubsub;
 mod resp;
 mod server;
@@ -17,9 +26,15 @@ mod supervisor;
 mod target;
 mod tls;
 
-pub use pubsub::Channel;
+pub use broker::{Broker, BrokerSettings, BrokerTasks, Hearing, Limits, Listener, News, Source, Stored};
+pub use interest::Interest;
+pub use nats::{NatsClient, NatsServers, NatsUrlError, NatsUrls};
+pub use outbox::{Jobs, Outbox, Post, PostError, outbox};
+pub use pipeline::RequestError;
+pub use posting::Posting;
+pub use pubsub::Subscriptions;
 pub use server::Server;
-pub use sink::Sink;
+pub use sink::{Sink, Taken};
 pub use stream::{Group, Stream};
 pub use target::{Target, TargetError};
 pub use tls::{TlsError, TlsSettings};

@@ -1,126 +1,194 @@
-//! Publish/subscribe: every node receives every message, but only while it is connected (AnyCable's adapter `redis`).
+//! Publish/subscribe: a node hears the channels that it has reasons to hear, while it is connected. One channel is
+//! AnyCable's adapter `redis`; a channel for each stream is `--pubsub redis`.
 
-use std::{pin::pin, time::Duration};
+use std::{pin::pin, sync::Arc, time::Duration};
 
 use plimsoll_telemetry::Dependency;
 use redis::cmd;
-use tokio::sync::watch;
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep_until},
+};
 
 use crate::{
-    connection::{Connection, ConnectionError, PATIENCE},
+    connection::{Connection, ConnectionError, PATIENCE, Reader, Writer},
+    interest::{Command, Interest},
     resp::Reply,
     server::Server,
-    sink::Sink,
+    sink::{Sink, hand_over},
     supervisor::{self, Link, Session, Stop, stopped},
 };
 
-/// A channel of a Redis server.
+/// Channels of a Redis server.
 #[derive(Debug)]
-pub struct Channel {
+pub struct Subscriptions {
     /// The server.
     pub server: Server,
-    /// The channel's name.
-    pub name: String,
+    /// The channels, at least one at any time.
+    pub interest: Interest,
+    /// The source of the messages, for the log.
+    pub source: &'static str,
     /// Silence after which the adapter pings the server. A channel may be quiet for hours, which looks the same as a
     /// connection whose other end lost its power.
     pub keepalive: Duration,
 }
 
-impl Channel {
-    /// Subscribes and hands every message to `sink`, until `stop` becomes true. Keeps `status` up to date. Messages
-    /// that are published while the connection is down are lost; that is how publish/subscribe works. Every message
-    /// that Redis sends before it confirms the end of the subscription is handed over.
+impl Subscriptions {
+    /// Subscribes to the channels and hands every message to `sink`, until `stop` becomes true. Keeps `status` up to
+    /// date. Messages that are published while the connection is down are lost; that is how publish/subscribe works.
+    /// Every message that Redis sends before it confirms the end of the subscriptions is handed over.
     pub async fn run(self, sink: impl Sink, status: Dependency, stop: watch::Receiver<bool>) {
-        let session = Subscription { channel: self, sink };
-        supervisor::keep(Link::new("Redis publish/subscribe", status), session, stop).await;
+        let link = Link::new(self.source, status);
+        let subscriber = Subscriber { settings: self, sink };
+        supervisor::keep(link, subscriber, stop).await;
     }
 }
 
-struct Subscription<S> {
-    channel: Channel,
+struct Subscriber<S> {
+    settings: Subscriptions,
     sink: S,
 }
 
-impl<S: Sink> Session for Subscription<S> {
+impl<S: Sink> Session for Subscriber<S> {
+    type Error = ConnectionError;
+
     async fn run(&mut self, link: &mut Link, stop: &mut Stop) -> Result<(), ConnectionError> {
-        let mut connection = tokio::select! {
-            subscribed = self.subscribe() => subscribed?,
+        let connection = tokio::select! {
+            opened = Connection::open(&self.settings.server) => opened?,
             () = stopped(stop) => return Ok(()),
         };
-        link.is_up();
-        self.listen(&mut connection, stop).await
+        self.settings.interest.connected();
+        let outcome = self.listen(connection, link, stop).await;
+        self.settings.interest.disconnected();
+        outcome
     }
 }
 
-impl<S: Sink> Subscription<S> {
-    async fn subscribe(&self) -> Result<Connection, ConnectionError> {
-        let mut connection = Connection::open(&self.channel.server).await?;
-        let subscribe = cmd("SUBSCRIBE").arg(&self.channel.name).to_owned();
-        connection.request(&subscribe, PATIENCE).await?;
-        Ok(connection)
-    }
-
-    /// Hands over messages until the subscription ends.
-    async fn listen(&self, connection: &mut Connection, stop: &mut Stop) -> Result<(), ConnectionError> {
+impl<S: Sink> Subscriber<S> {
+    /// Hands over messages until the subscriptions end.
+    async fn listen(
+        &self,
+        connection: Connection,
+        link: &mut Link,
+        stop: &mut Stop,
+    ) -> Result<(), ConnectionError> {
+        let Connection {
+            mut reader,
+            mut writer,
+        } = connection;
         let mut is_leaving = false;
         loop {
-            match Push::from(self.next(connection, stop, &mut is_leaving).await?) {
-                Push::Message(Reply::Text(payload)) => self.sink.accept(&payload).await,
+            let said = self.next(&mut reader, &mut writer, link, stop, &mut is_leaving);
+            match Push::from(said.await?) {
+                Push::Message(Reply::Text(payload)) => {
+                    hand_over(&self.sink, &payload, self.settings.source).await;
+                }
                 Push::Message(Reply::TooLong(n_bytes)) => tracing::warn!(
                     n_bytes,
                     "A broadcast from Redis is dropped: it is longer than {} bytes.",
-                    self.channel.server.max_payload_bytes
+                    self.settings.server.max_payload_bytes
                 ),
-                Push::Unsubscribed if is_leaving => return Ok(()),
-                _ => {}
+                Push::Unsubscribed { n_left: 0, .. } if is_leaving => return Ok(()),
+                Push::Subscribed(channel) | Push::Unsubscribed { channel, .. } => {
+                    self.settings.interest.confirmed(&channel);
+                }
+                Push::Message(_) | Push::Other => {}
             }
         }
     }
 
-    /// The server's next message. After a long silence the server is pinged. When the adapter has to stop, it
-    /// unsubscribes and sets `is_leaving`.
+    /// The server's next message. Meanwhile the subscriptions follow the interest, and after a long silence the server
+    /// is pinged. When the adapter has to stop, it unsubscribes and sets `is_leaving`.
     async fn next(
         &self,
-        connection: &mut Connection,
+        reader: &mut Reader,
+        writer: &mut Writer,
+        link: &mut Link,
         stop: &mut Stop,
         is_leaving: &mut bool,
     ) -> Result<Reply, ConnectionError> {
-        let Connection { reader, writer } = connection;
+        let Subscriptions {
+            interest, keepalive, ..
+        } = &self.settings;
         let mut said = pin!(reader.receive());
-        if !*is_leaving {
-            let command = tokio::select! {
-                said = &mut said => return said,
-                () = stopped(stop) => {
-                    *is_leaving = true;
-                    cmd("UNSUBSCRIBE").arg(&self.channel.name).get_packed_command()
+        // A server that owes an answer has less time.
+        let mut owes_answer = *is_leaving;
+        let patience = |owes_answer| if owes_answer { PATIENCE } else { *keepalive };
+        let mut deadline = Instant::now() + patience(owes_answer);
+        loop {
+            let mut commands = Vec::new();
+            while !*is_leaving && let Some(command) = interest.next_command() {
+                commands.extend(packed(command));
+            }
+            if interest.is_restored_now() {
+                link.is_up();
+            }
+            if commands.is_empty() {
+                tokio::select! {
+                    biased;
+                    said = &mut said => return said,
+                    () = stopped(stop), if !*is_leaving => {
+                        *is_leaving = true;
+                        commands = cmd("UNSUBSCRIBE").get_packed_command();
+                    }
+                    () = interest.changed(), if !*is_leaving => continue,
+                    () = sleep_until(deadline) => {
+                        if owes_answer {
+                            return Err(ConnectionError::Silent(PATIENCE));
+                        }
+                        commands = cmd("PING").get_packed_command();
+                    }
                 }
-                () = tokio::time::sleep(self.channel.keepalive) => cmd("PING").get_packed_command(),
-            };
-            writer.send(&command).await?;
+            }
+            writer.send(&commands).await?;
+            owes_answer = true;
+            deadline = Instant::now() + PATIENCE;
         }
-        tokio::time::timeout(PATIENCE, said)
-            .await
-            .unwrap_or(Err(ConnectionError::Silent(PATIENCE)))
     }
+}
+
+fn packed(command: Command) -> Vec<u8> {
+    let (name, channels) = match command {
+        Command::Subscribe(channels) => ("SUBSCRIBE", channels),
+        Command::Unsubscribe(channels) => ("UNSUBSCRIBE", channels),
+    };
+    let mut packed = cmd(name);
+    for channel in &channels {
+        packed.arg(&**channel);
+    }
+    packed.get_packed_command()
 }
 
 /// A message that the server sends without a request.
 #[derive(Debug, PartialEq, Eq)]
 enum Push {
-    /// A message that was published on the channel.
+    /// A message that was published on a channel.
     Message(Reply),
-    /// The subscription has ended.
-    Unsubscribed,
+    /// A subscription has begun.
+    Subscribed(Arc<str>),
+    /// A subscription has ended; this number of others goes on.
+    Unsubscribed { channel: Arc<str>, n_left: i64 },
     /// Any other message, such as the answer to a ping.
     Other,
 }
 
 impl From<Reply> for Push {
-    /// `["message", channel, payload]`, `["unsubscribe", channel, number]`.
+    /// `["message", channel, payload]`, `["subscribe", channel, number]`, `["unsubscribe", channel, number]`.
     fn from(reply: Reply) -> Self {
+        let name = |channel: &[u8]| String::from_utf8_lossy(channel).into();
         match <[Reply; 3]>::try_from(reply.into_elements()) {
             Ok([Reply::Text(kind), _, payload]) if kind == b"message" => Self::Message(payload),
-            Ok([Reply::Text(kind), ..]) if kind == b"unsubscribe" => Self::Unsubscribed,
+            Ok([Reply::Text(kind), Reply::Text(channel), _]) if kind == b"subscribe" => {
+                Self::Subscribed(name(&channel))
+            }
+            // Without any subscription there is no channel to name.
+            Ok([Reply::Text(kind), channel, Reply::Integer(n_left)]) if kind == b"unsubscribe" => {
+                let channel = match &channel {
+                    Reply::Text(channel) => name(channel),
+                    _ => Arc::from(""),
+                };
+                Self::Unsubscribed { channel, n_left }
+            }
             _ => Self::Other,
         }
     }
@@ -130,20 +198,37 @@ impl From<Reply> for Push {
 mod tests {
     use super::*;
 
+    fn text(text: &str) -> Reply {
+        Reply::Text(text.into())
+    }
+
     #[track_caller]
-    fn check(parts: &[&str], expected: &Push) {
-        let parts = parts.iter().map(|part| Reply::Text(part.as_bytes().to_vec()));
-        assert_eq!(Push::from(Reply::Array(parts.collect())), *expected);
+    fn check(parts: &[Reply], expected: &Push) {
+        assert_eq!(Push::from(Reply::Array(parts.to_vec())), *expected);
     }
 
     #[test]
     fn only_messages_have_a_payload() {
-        let message = |payload: &str| Push::Message(Reply::Text(payload.into()));
-        check(&["message", "__anycable__", "{}"], &message("{}"));
-        check(&["message", "__anycable__", ""], &message(""));
-        check(&["unsubscribe", "__anycable__", "0"], &Push::Unsubscribed);
-        check(&["pong", ""], &Push::Other);
-        check(&["subscribe", "__anycable__", "1"], &Push::Other);
-        assert_eq!(Push::from(Reply::Text("PONG".into())), Push::Other);
+        let message = |payload: &str| Push::Message(text(payload));
+        let unsubscribed = |channel: &str, n_left| Push::Unsubscribed {
+            channel: channel.into(),
+            n_left,
+        };
+        check(&[text("message"), text("a"), text("{}")], &message("{}"));
+        check(&[text("message"), text("a"), text("")], &message(""));
+        check(
+            &[text("subscribe"), text("a"), Reply::Integer(1)],
+            &Push::Subscribed("a".into()),
+        );
+        check(
+            &[text("unsubscribe"), text("a"), Reply::Integer(2)],
+            &unsubscribed("a", 2),
+        );
+        check(
+            &[text("unsubscribe"), Reply::Nil, Reply::Integer(0)],
+            &unsubscribed("", 0),
+        );
+        check(&[text("pong"), text("")], &Push::Other);
+        assert_eq!(Push::from(text("PONG")), Push::Other);
     }
 }

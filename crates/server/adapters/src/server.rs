@@ -45,6 +45,15 @@ impl Server {
             max_payload_bytes,
         })
     }
+
+    /// The same server with another limit for payloads.
+    #[must_use]
+    pub fn with_max_payload(self, max_payload_bytes: usize) -> Self {
+        Self {
+            max_payload_bytes,
+            ..self
+        }
+    }
 }
 
 impl Encryption {

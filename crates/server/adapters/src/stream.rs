@@ -14,7 +14,7 @@ use crate::{
     connection::{Connection, ConnectionError, PATIENCE},
     resp::Reply,
     server::Server,
-    sink::Sink,
+    sink::{Sink, Taken},
     supervisor::{self, Link, Session, Stop, stopped},
 };
 
@@ -53,7 +53,8 @@ pub struct Stream {
 
 impl Stream {
     /// Reads as a member of the group and hands every payload to `sink`, until `stop` becomes true. Keeps `status` up
-    /// to date. A message is acknowledged and deleted when the sink has taken it.
+    /// to date. A message is acknowledged and deleted when the sink has taken it. If it cannot be taken,
+    /// reading ends, and goes on with it a little later.
     ///
     /// A new group begins with the messages that come next, as with AnyCable. From then on every message is taken at
     /// least once, and in order as long as no node fails: the messages of a node that died are taken over.
@@ -75,6 +76,8 @@ struct Consumer<S> {
 }
 
 impl<S: Sink> Session for Consumer<S> {
+    type Error = ConnectionError;
+
     async fn run(&mut self, link: &mut Link, stop: &mut Stop) -> Result<(), ConnectionError> {
         let mut connection = tokio::select! {
             opened = Connection::open(&self.member.stream.server) => opened?,
@@ -197,15 +200,21 @@ impl<S: Sink> Consumer<S> {
         for (position, entry) in entries.iter().enumerate() {
             let mut taken = pin!(take(sink, entry, max_payload_bytes));
             let mut renewed = Ok(());
-            loop {
+            let taken = loop {
                 tokio::select! {
                     biased;
-                    () = &mut taken => break,
+                    taken = &mut taken => break taken,
                     _ = renewal.tick(), if renewed.is_ok() => {
                         // Always waits for the end of a message, so that no message is left half published.
                         renewed = member.renew(connection, &entries[position..]).await;
                     }
                 }
+            };
+            if taken == Taken::Later {
+                // It stays with this node, and comes first on the next connection.
+                renewed?;
+                member.acknowledge(connection).await?;
+                return Err(ConnectionError::Postponed);
             }
             member.unacknowledged.push(entry.id.clone());
             renewed?;
@@ -215,10 +224,10 @@ impl<S: Sink> Consumer<S> {
 }
 
 /// Hands one message to the sink, or logs why it cannot.
-async fn take(sink: &impl Sink, entry: &Entry, max_payload_bytes: usize) {
+async fn take(sink: &impl Sink, entry: &Entry, max_payload_bytes: usize) -> Taken {
     let id = String::from_utf8_lossy(&entry.id);
     match &entry.payload {
-        Payload::Whole(payload) => sink.accept(payload).await,
+        Payload::Whole(payload) => return sink.accept(payload, Some(&id)).await,
         Payload::TooLong(n_bytes) => tracing::warn!(
             %id,
             n_bytes,
@@ -229,6 +238,7 @@ async fn take(sink: &impl Sink, entry: &Entry, max_payload_bytes: usize) {
             "A message of the Redis stream has no field \"payload\" and is dropped."
         ),
     }
+    Taken::Done
 }
 
 #[cfg(test)]

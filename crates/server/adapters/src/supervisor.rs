@@ -2,12 +2,12 @@
 //!
 //! AnyCable gives up after five attempts and exits. A server with thousands of clients must outlive its Redis.
 
-use std::{future::Future, time::Duration};
+use std::{fmt::Display, future::Future, time::Duration};
 
 use plimsoll_telemetry::Dependency;
 use tokio::{sync::watch, time::Instant};
 
-use crate::{backoff::Backoff, connection::ConnectionError};
+use crate::backoff::Backoff;
 
 /// How long a connection has to last before the next wait is a short one again. A server that accepts connections and
 /// drops them at once is retried, and logged, less and less often.
@@ -18,6 +18,9 @@ pub(crate) type Stop = watch::Receiver<bool>;
 
 /// The work on one connection.
 pub(crate) trait Session: Send {
+    /// Why a connection cannot be used any more: a lowercase fragment without a full stop.
+    type Error: Display + Send;
+
     /// Connects, reports that to `link`, and works until it is told to stop.
     ///
     /// # Errors
@@ -26,7 +29,7 @@ pub(crate) trait Session: Send {
         &mut self,
         link: &mut Link,
         stop: &mut Stop,
-    ) -> impl Future<Output = Result<(), ConnectionError>> + Send;
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send;
 }
 
 /// The reported state of the connection: one log line when it is lost, one when it is up (again), and its status at any
@@ -34,6 +37,9 @@ pub(crate) trait Session: Send {
 #[derive(Debug)]
 pub(crate) struct Link {
     name: &'static str,
+    /// The beginnings of the log lines.
+    up_words: String,
+    down_words: String,
     status: Dependency,
     is_reported_down: bool,
     up_since: Option<Instant>,
@@ -41,9 +47,32 @@ pub(crate) struct Link {
 }
 
 impl Link {
+    /// A connection that receives broadcasts from `name`.
     pub(crate) fn new(name: &'static str, status: Dependency) -> Self {
+        let words =
+            ["Receiving broadcasts from", "No broadcasts from"].map(|words| format!("{words} {name}"));
+        Self::of(name, words, status)
+    }
+
+    /// A connection that sends broadcasts to `name`.
+    pub(crate) fn outgoing(name: &'static str, status: Dependency) -> Self {
+        let words = ["Sending broadcasts to", "No broadcasts to"].map(|words| format!("{words} {name}"));
+        Self::of(name, words, status)
+    }
+
+    fn of(name: &'static str, [up_words, down_words]: [String; 2], status: Dependency) -> Self {
         Self {
             name,
+            ..Self::with_words(up_words, down_words, status)
+        }
+    }
+
+    /// A connection that is logged with these beginnings of lines.
+    pub(crate) fn with_words(up: impl Into<String>, down: impl Into<String>, status: Dependency) -> Self {
+        Self {
+            name: "",
+            up_words: up.into(),
+            down_words: down.into(),
             status,
             is_reported_down: false,
             up_since: None,
@@ -53,7 +82,7 @@ impl Link {
 
     /// Reports that the session works.
     pub(crate) fn is_up(&mut self) {
-        tracing::info!("Receiving broadcasts from {}.", self.name);
+        tracing::info!("{}.", self.up_words);
         self.status.up();
         self.is_reported_down = false;
         self.up_since = Some(Instant::now());
@@ -70,15 +99,12 @@ impl Link {
     }
 
     /// Reports that the session ended. Returns how long to wait.
-    fn is_down(&mut self, error: &ConnectionError, jitter: f64) -> Duration {
+    fn is_down(&mut self, error: &impl Display, jitter: f64) -> Duration {
         self.status.down(error.to_string());
         if self.is_reported_down {
-            tracing::debug!(%error, "No broadcasts from {} yet.", self.name);
+            tracing::debug!(%error, "{}, still.", self.down_words);
         } else {
-            tracing::warn!(
-                "No broadcasts from {}: {error}. Trying again until it is back.",
-                self.name
-            );
+            tracing::warn!("{}: {error}. Trying again until it is back.", self.down_words);
             self.is_reported_down = true;
         }
         if self
@@ -114,6 +140,7 @@ mod tests {
     use plimsoll_telemetry::Registry;
 
     use super::*;
+    use crate::connection::ConnectionError;
 
     fn link(registry: &Registry) -> Link {
         Link::new("a test", registry.dependency("redis"))
@@ -128,6 +155,8 @@ mod tests {
     }
 
     impl Session for Flaky {
+        type Error = ConnectionError;
+
         async fn run(&mut self, link: &mut Link, stop: &mut Stop) -> Result<(), ConnectionError> {
             self.attempts.push(Instant::now());
             if self.attempts.len() > self.n_failures {

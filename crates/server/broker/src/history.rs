@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    Entry, Label, Outline, Refused, Retentions, Start, Truncation,
+    Entry, Label, Outline, Place, Refused, Retentions, Start, Truncation,
     log::{Evicted, Log},
 };
 
@@ -41,6 +41,8 @@ pub struct History<T> {
     totals: Totals,
     /// The second of the newest message of a log that was forgotten with everything about it.
     forgotten_at_secs: Option<u64>,
+    /// The serial number of that message; 0 if no log was forgotten.
+    forgotten_serial: u64,
 }
 
 /// Sums over all logs.
@@ -78,6 +80,7 @@ impl<T> History<T> {
             last_serial: 0,
             totals: Totals::default(),
             forgotten_at_secs: None,
+            forgotten_serial: 0,
         }
     }
 
@@ -131,6 +134,48 @@ impl<T> History<T> {
         entry
     }
 
+    /// The log of a stream is the one with this place, of which no later message is known. What was kept of the stream
+    /// is dropped. Returns the serial number of the change, which readers see like a message.
+    pub fn begin_at(&mut self, stream: &str, place: Place<'_>, now_ms: u64) -> u64 {
+        let replaces = self.remove(stream).is_some_and(|log| log.top_serial() > 0);
+        self.last_serial += 1;
+        let retention = self.settings.retentions.of(stream);
+        let mut log = Log::at(place, stream, retention, self.last_serial, now_ms);
+        if replaces {
+            log.lacks_up_to(self.last_serial);
+        }
+        self.insert(stream, log);
+        self.make_room();
+        self.last_serial
+    }
+
+    /// Takes a serial number for something that is no message, which readers see like one.
+    pub fn note(&mut self) -> u64 {
+        self.last_serial += 1;
+        self.last_serial
+    }
+
+    /// Keeps a message that has its place already. If the place does not follow the log of the stream, what was kept of
+    /// the stream is dropped.
+    pub fn append_at(
+        &mut self,
+        stream: &str,
+        place: Place<'_>,
+        value: T,
+        value_bytes: usize,
+        now_ms: u64,
+    ) -> Arc<Entry<T>> {
+        let follows = |log: &Log<T>| *log.label.epoch == *place.epoch && log.top() + 1 == place.offset;
+        if !self.logs.get(stream).is_some_and(follows) {
+            let before = Place {
+                offset: place.offset.saturating_sub(1),
+                ..place
+            };
+            self.begin_at(stream, before, now_ms);
+        }
+        self.append(stream, value, value_bytes, place.at_ms)
+    }
+
     /// Evicts old messages of up to `max_logs` streams. Each call goes on where the last one ended. Call it
     /// periodically.
     pub fn sweep(&mut self, max_logs: usize, now_ms: u64) {
@@ -169,19 +214,24 @@ impl<T> History<T> {
     pub fn begin(&self, stream: &str, start: Start<'_>, up_to: u64, now_ms: u64) -> Result<Cursor, Refused> {
         let truncation = self.settings.truncation;
         let log = self.logs.get(stream);
-        if let Start::Since(secs) = start
-            && truncation == Truncation::Refuse
-            && self
-                .forgotten_at_secs
-                .is_some_and(|forgotten_at| forgotten_at >= secs)
-            && log.is_none_or(|log| log.created_at_secs() >= secs)
-        {
-            // An earlier log of this stream may have been forgotten with messages that belong to the answer.
+        // An earlier log of this stream may have been forgotten with messages that belong to the answer.
+        let may_be_forgotten = match start {
+            Start::After { .. } => false,
+            Start::Since(secs) => {
+                truncation == Truncation::Refuse
+                    && self.forgotten_at_secs.is_some_and(|at| at >= secs)
+                    && log.is_none_or(|log| log.created_at_secs() >= secs)
+            }
+            Start::Unseen(serial) => {
+                self.forgotten_serial > serial && log.is_none_or(|log| log.first_serial() > serial)
+            }
+        };
+        if may_be_forgotten {
             return Err(Refused::Gone);
         }
         let next = match (log, start) {
             (Some(log), start) => log.begin(start, truncation, up_to, now_ms)?,
-            (None, Start::Since(_)) => 1,
+            (None, Start::Since(_) | Start::Unseen(_)) => 1,
             (None, Start::After { .. }) => return Err(Refused::NoLog),
         };
         Ok(Cursor {
@@ -222,11 +272,31 @@ impl<T> History<T> {
             stream: stream.into(),
             epoch: (self.new_epoch)(),
         };
-        let log = Log::new(label, self.settings.retentions.of(stream), now_ms);
+        let retention = self.settings.retentions.of(stream);
+        let log = Log::new(label, retention, self.last_serial + 1, now_ms);
         self.logs.insert(Arc::clone(&name), log);
         self.totals.n_logs += 1;
         self.totals.n_bytes += Log::<T>::own_bytes(stream);
         name
+    }
+
+    fn insert(&mut self, stream: &str, log: Log<T>) {
+        let name: Arc<str> = stream.into();
+        self.by_silence.insert(log.top_serial(), Arc::clone(&name));
+        self.logs.insert(name, log);
+        self.totals.n_logs += 1;
+        self.totals.n_bytes += Log::<T>::own_bytes(stream);
+    }
+
+    /// Removes a log, which is not forgotten: another one takes its place.
+    fn remove(&mut self, stream: &str) -> Option<Log<T>> {
+        let mut log = self.logs.remove(stream)?;
+        self.by_silence.remove(&log.top_serial());
+        let evicted = log.free(usize::MAX);
+        self.subtract(evicted);
+        self.totals.n_logs -= 1;
+        self.totals.n_bytes -= Log::<T>::own_bytes(stream);
+        Some(log)
     }
 
     fn make_room(&mut self) {
@@ -254,6 +324,7 @@ impl<T> History<T> {
         self.by_silence.remove(&serial);
         if let Some(log) = self.logs.remove(name) {
             self.forgotten_at_secs = self.forgotten_at_secs.max(Some(log.last_at_secs()));
+            self.forgotten_serial = self.forgotten_serial.max(serial);
             self.totals.n_logs -= 1;
             self.totals.n_bytes -= Log::<T>::own_bytes(name);
         }

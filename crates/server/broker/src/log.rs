@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use crate::{Entry, Label, Outline, Refused, Retention, Start, Truncation};
+use crate::{Entry, Label, Outline, Place, Refused, Retention, Start, Truncation};
 
 /// The latest messages of a stream. Offsets of the kept ones have no gap.
 #[derive(Debug)]
@@ -17,8 +17,12 @@ pub(crate) struct Log<T> {
     /// The time of the last message, in milliseconds.
     last_at_ms: u64,
     created_at_ms: u64,
+    /// The serial number of the first message, kept or not.
+    first_serial: u64,
     /// The second of the newest message that is gone.
     gone_at_secs: Option<u64>,
+    /// The serial number of the newest message that is gone; 0 if none are.
+    gone_serial: u64,
     /// The memory of the kept messages, in bytes.
     n_bytes: usize,
 }
@@ -35,7 +39,7 @@ pub(crate) struct Evicted {
 const MEMORY_IN_TTLS: u64 = 10;
 
 impl<T> Log<T> {
-    pub(crate) fn new(label: Label, retention: Retention, now_ms: u64) -> Self {
+    pub(crate) fn new(label: Label, retention: Retention, first_serial: u64, now_ms: u64) -> Self {
         Self {
             label: Arc::new(label),
             retention,
@@ -44,9 +48,36 @@ impl<T> Log<T> {
             top_serial: 0,
             last_at_ms: now_ms,
             created_at_ms: now_ms,
+            first_serial,
             gone_at_secs: None,
+            gone_serial: 0,
             n_bytes: 0,
         }
+    }
+
+    /// A log that is kept elsewhere, up to this place, without the messages. Its last message counts as gone.
+    pub(crate) fn at(place: Place<'_>, stream: &str, retention: Retention, serial: u64, now_ms: u64) -> Self {
+        let label = Label {
+            stream: stream.into(),
+            epoch: place.epoch.into(),
+        };
+        let mut log = Self::new(label, retention, serial, now_ms);
+        log.top = place.offset;
+        log.top_serial = serial;
+        // Everything before is known to be gone, or never was.
+        log.created_at_ms = 0;
+        log.last_at_ms = place.at_ms;
+        log.gone_at_secs = (place.offset > 0).then_some(place.at_ms / 1000);
+        log
+    }
+
+    /// Readers that have not seen this serial number lack messages.
+    pub(crate) fn lacks_up_to(&mut self, serial: u64) {
+        self.gone_serial = serial;
+    }
+
+    pub(crate) fn top(&self) -> u64 {
+        self.top
     }
 
     /// The log in figures.
@@ -77,6 +108,10 @@ impl<T> Log<T> {
 
     pub(crate) fn last_at_secs(&self) -> u64 {
         self.last_at_ms / 1000
+    }
+
+    pub(crate) fn first_serial(&self) -> u64 {
+        self.first_serial
     }
 
     pub(crate) fn created_at_secs(&self) -> u64 {
@@ -131,6 +166,7 @@ impl<T> Log<T> {
         for entry in self.entries.drain(..n_entries) {
             n_bytes += entry.n_bytes;
             self.gone_at_secs = Some(entry.at_secs());
+            self.gone_serial = entry.serial;
         }
         if self.entries.len() * 4 < self.entries.capacity() {
             self.entries.shrink_to_fit();
@@ -184,6 +220,8 @@ impl<T> Log<T> {
             Start::After { offset, .. } if offset == view_top => Ok(offset + 1),
             Start::After { offset, .. } if offset + 1 < self.low() + n_expired as u64 => Err(Refused::Gone),
             Start::After { offset, .. } => Ok(offset + 1),
+            Start::Unseen(serial) if self.gone_serial > serial => Err(Refused::Gone),
+            Start::Unseen(serial) => Ok(self.view_top(serial) + 1),
             Start::Since(secs) => {
                 let expired_at = n_expired.checked_sub(1).map(|last| self.entries[last].at_secs());
                 let gone_at = expired_at.or(self.gone_at_secs);

@@ -12,6 +12,8 @@ pub enum Start<'a> {
     },
     /// With the first message of this second of Unix time, or of a later one.
     Since(u64),
+    /// With the first message behind this serial number: the client is live since its shard has seen that message.
+    Unseen(u64),
 }
 
 /// The answer to a request by time when some of the messages are gone.

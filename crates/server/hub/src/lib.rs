@@ -31,7 +31,7 @@ pub use crate::{
     frame::Frame,
     outbox::{Flush, Outbox, PushError},
     session_id::SessionId,
-    streams::Format,
+    streams::{Format, Turn, Watcher},
 };
 use crate::{
     encoded_frames::EncodedFrames, fanout::Fanouts, identifiers::Identifiers, session::Session,
@@ -50,6 +50,15 @@ pub struct Hub<C, T = ()> {
     next_serial: u32,
     max_held_bytes: usize,
     budget: Rc<Budget>,
+}
+
+/// Which listeners of a stream a publication is for.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Audience {
+    /// A session that does not get it.
+    pub excluded: Option<SessionId>,
+    /// Whether held subscriptions do not get it; see [`Hub::hold`].
+    pub is_without_held: bool,
 }
 
 /// The result of one publication.
@@ -75,6 +84,12 @@ impl<C, T> Hub<C, T> {
             max_held_bytes,
             budget,
         }
+    }
+
+    /// From now on `watcher` is told of streams that get their first listener or lose their last one. It must not use
+    /// the hub.
+    pub fn watch_streams(&mut self, watcher: Watcher) {
+        self.streams.watch(watcher);
     }
 
     /// Adds a session without subscriptions. Its broadcasts are encoded in `format`.
@@ -200,6 +215,23 @@ impl<C, T> Hub<C, T> {
         self.leave_where(id, |m| m.identifier == identifier && m.stream == stream) > 0
     }
 
+    /// Holds the subscriptions of one identifier, or goes on with them. A held subscription gets no kept messages,
+    /// because they will be replayed to it. Streams that it enters later are not held.
+    pub fn hold(&mut self, id: SessionId, identifier: Option<&str>, is_held: bool) {
+        let Some(identifier) = self.known_identifier(identifier) else {
+            return;
+        };
+        let session = self.sessions.get(id.index());
+        let memberships = session
+            .filter(|session| session.serial() == id.serial())
+            .into_iter()
+            .flat_map(|session| &session.memberships);
+        for membership in memberships.filter(|membership| membership.identifier == identifier) {
+            self.streams
+                .set_held(membership.stream, membership.position, is_held);
+        }
+    }
+
     /// Removes every stream from one identifier. Returns their number.
     pub fn unsubscribe_all(&mut self, id: SessionId, identifier: Option<&str>) -> usize {
         let Some(identifier) = self.known_identifier(identifier) else {
@@ -217,6 +249,16 @@ impl<C, T> Hub<C, T> {
         })
     }
 
+    /// The listeners of `stream` with their connections and identifiers, in no particular order.
+    pub fn listeners(&self, stream: &str) -> impl Iterator<Item = (&C, SessionId, Option<&str>)> {
+        let members = self.streams.find(stream).map(|id| self.streams.members(id));
+        members.into_iter().flatten().map(|member| {
+            let identifier = member.identifier.map(|id| self.identifiers.text(id));
+            let connection = self.sessions[member.session.index()].connection();
+            (connection, member.session, identifier)
+        })
+    }
+
     /// The listener of `stream` whose connection satisfies `is_wanted`, if there is one.
     pub fn find_listener(&self, stream: &str, is_wanted: impl Fn(&C) -> bool) -> Option<SessionId> {
         let members = self.streams.members(self.streams.find(stream)?);
@@ -226,15 +268,15 @@ impl<C, T> Hub<C, T> {
             .find(|id| is_wanted(self.sessions[id.index()].connection()))
     }
 
-    /// Puts a frame into the outbox of every subscriber of `stream`, except the `excluded` one, and queues those
-    /// sessions to be flushed.
+    /// Puts a frame into the outbox of every subscriber of `stream` in the audience, and queues those sessions to be
+    /// flushed.
     ///
     /// `encode` is called once per distinct identifier (`None`: bare) and format of the subscribers, as long as the
     /// budget has room for another frame.
     pub fn publish(
         &mut self,
         stream: &str,
-        excluded: Option<SessionId>,
+        audience: Audience,
         ticket: T,
         mut encode: impl FnMut(Option<&str>, Format) -> Vec<u8>,
     ) -> Published {
@@ -245,7 +287,7 @@ impl<C, T> Hub<C, T> {
         let mut frames = EncodedFrames::default();
         let mut to_visit = Vec::new();
         for member in self.streams.members(stream) {
-            if excluded == Some(member.session) {
+            if audience.excluded == Some(member.session) || (member.is_held && audience.is_without_held) {
                 continue;
             }
             let frame = frames.get_or_encode(member.identifier, member.format, || {

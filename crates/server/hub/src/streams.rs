@@ -30,13 +30,29 @@ pub(crate) struct Member {
     /// The index of the matching [`crate::session::Membership`] in the session.
     pub(crate) slot: u32,
     pub(crate) format: Format,
+    /// Whether kept messages are not for this listener at the moment; see [`crate::Hub::hold`].
+    pub(crate) is_held: bool,
 }
+
+/// Whether a stream gets its first listener or loses its last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// The stream had no listener and gets one.
+    Begins,
+    /// The stream has lost its last listener.
+    Ends,
+}
+
+/// Is told of every turn of every stream, before anything is published to a new listener.
+pub type Watcher = Box<dyn Fn(&str, Turn)>;
 
 #[derive(Default)]
 pub(crate) struct Streams {
     entries: Slab<Stream>,
     /// Clients choose the names, so this map's hashes have a random key (ARCHITECTURE, "Hash tables").
     by_name: HashMap<Rc<str>, StreamId>,
+    /// `None`: no program needs to know.
+    watcher: Option<Watcher>,
 }
 
 struct Stream {
@@ -46,6 +62,16 @@ struct Stream {
 }
 
 impl Streams {
+    pub(crate) fn watch(&mut self, watcher: Watcher) {
+        self.watcher = Some(watcher);
+    }
+
+    fn tell(&self, name: &str, turn: Turn) {
+        if let Some(watcher) = &self.watcher {
+            watcher(name, turn);
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -85,6 +111,7 @@ impl Streams {
             identifier,
             slot: number(slot),
             format,
+            is_held: false,
         });
         (id, number(members.len() - 1))
     }
@@ -97,6 +124,7 @@ impl Streams {
         if stream.members.is_empty() {
             let stream = self.entries.remove(id.0 as usize);
             self.by_name.remove(&stream.name);
+            self.tell(&stream.name, Turn::Ends);
             return None;
         }
         // The memory of a busy hour must not be kept forever.
@@ -108,6 +136,10 @@ impl Streams {
 
     pub(crate) fn set_slot(&mut self, id: StreamId, position: u32, slot: usize) {
         self.entries[id.0 as usize].members[position as usize].slot = number(slot);
+    }
+
+    pub(crate) fn set_held(&mut self, id: StreamId, position: u32, is_held: bool) {
+        self.entries[id.0 as usize].members[position as usize].is_held = is_held;
     }
 
     #[cfg(test)]
@@ -122,6 +154,7 @@ impl Streams {
     }
 
     fn create(&mut self, name: &str) -> StreamId {
+        self.tell(name, Turn::Begins);
         let name: Rc<str> = name.into();
         let id = StreamId(number(self.entries.insert(Stream {
             name: Rc::clone(&name),
@@ -163,6 +196,31 @@ mod tests {
         }
         capacities.dedup();
         assert_eq!(capacities, [1024, 255, 63, 15, 3]);
+    }
+
+    #[test]
+    fn the_watcher_hears_of_first_and_last_listeners_only() {
+        let turns = Rc::new(std::cell::RefCell::new(Vec::new()));
+        let mut streams = Streams::default();
+        let told = Rc::clone(&turns);
+        streams.watch(Box::new(move |name, turn| {
+            told.borrow_mut().push((name.to_owned(), turn));
+        }));
+        let [a, _, b] = [("a", 0), ("a", 1), ("b", 2)].map(|(name, index)| join(&mut streams, name, index));
+        for stream in [a, b, a] {
+            streams.remove(stream, 0);
+        }
+        join(&mut streams, "a", 3);
+        let turns = turns.borrow();
+        let turns: Vec<_> = turns.iter().map(|(name, turn)| (&**name, *turn)).collect();
+        let expected = [
+            ("a", Turn::Begins),
+            ("b", Turn::Begins),
+            ("b", Turn::Ends),
+            ("a", Turn::Ends),
+            ("a", Turn::Begins),
+        ];
+        assert_eq!(turns, expected);
     }
 
     #[test]

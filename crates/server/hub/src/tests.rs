@@ -28,7 +28,11 @@ fn publish_except(
     excluded: Option<SessionId>,
     message: &str,
 ) -> Published {
-    hub.publish(stream, excluded, (), |identifier, _| {
+    let audience = Audience {
+        excluded,
+        ..Audience::default()
+    };
+    hub.publish(stream, audience, (), |identifier, _| {
         envelope(identifier, message)
     })
 }
@@ -89,7 +93,7 @@ fn each_identifier_and_format_is_encoded_once() {
         hub.subscribe(id, Some(if n < 50 { "x" } else { "y" }), "all");
     }
     let mut n_encoded = 0;
-    let published = hub.publish("all", None, (), |identifier, _| {
+    let published = hub.publish("all", Audience::default(), (), |identifier, _| {
         n_encoded += 1;
         envelope(identifier, "m")
     });
@@ -122,6 +126,44 @@ fn an_excluded_session_gets_nothing_under_any_identifier_and_is_not_visited() {
     assert_eq!(hub.find_listener("nobody", |_| true), None);
     let published = publish_except(&mut hub, "all", Some(ids[2]), "2");
     assert_eq!(published.n_deliveries, 4, "who does not listen cannot be missed");
+}
+
+#[test]
+fn a_held_subscription_gets_no_kept_messages_until_it_goes_on() {
+    let mut hub = Hub::new(CAP, unlimited());
+    let ids = ["a", "b"].map(|name| hub.insert(name, Format(0)));
+    for stream in ["all", "more"] {
+        for id in &ids {
+            hub.subscribe(*id, Some("x"), stream);
+        }
+    }
+    hub.subscribe(ids[0], Some("y"), "all");
+    hub.hold(ids[0], Some("unknown"), true);
+    hub.hold(ids[0], Some("x"), true);
+    // Another listener that leaves moves the held one.
+    hub.unsubscribe(ids[1], Some("x"), "more");
+    let publish = |hub: &mut Hub<&'static str>, stream, message, is_kept| {
+        let audience = Audience {
+            is_without_held: is_kept,
+            ..Audience::default()
+        };
+        hub.publish(stream, audience, (), |identifier, _| {
+            envelope(identifier, message)
+        })
+    };
+    publish(&mut hub, "all", "1", true);
+    publish(&mut hub, "more", "2", true);
+    publish(&mut hub, "all", "passing", false);
+    assert_eq!(
+        ids.map(|id| drain(&mut hub, id)),
+        ["y:1;x:passing;y:passing;", "x:1;x:passing;"]
+    );
+    hub.hold(ids[0], Some("x"), false);
+    publish(&mut hub, "all", "3", true);
+    publish(&mut hub, "more", "4", true);
+    assert_eq!(drain(&mut hub, ids[0]), "x:3;y:3;x:4;");
+    hub.remove(ids[0]);
+    hub.hold(ids[0], Some("x"), true);
 }
 
 #[test]

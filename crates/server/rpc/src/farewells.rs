@@ -166,9 +166,7 @@ async fn tell(calls: Arc<Calls>, request: DisconnectRequest) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use plimsoll_server::application::Environment;
+    use plimsoll_server::application::{Entries, Environment};
 
     use super::*;
 
@@ -178,7 +176,7 @@ mod tests {
             identifiers: "".into(),
             subscriptions: Vec::new(),
             environment: Environment::EMPTY,
-            istate: BTreeMap::default(),
+            istate: Entries::EMPTY,
         }
     }
 

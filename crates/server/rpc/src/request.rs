@@ -2,8 +2,9 @@
 
 mod protobuf;
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::borrow::Cow;
 
+use plimsoll_server::application::Entries;
 use serde::{Serialize, de::DeserializeOwned};
 
 use self::protobuf::{map, map_len, nested, nested_len, string, string_len, strings, strings_len};
@@ -26,9 +27,6 @@ pub(crate) trait Reply: prost::Message + Default + DeserializeOwned + 'static {
     /// The method that it answers.
     const METHOD: Method;
 }
-
-/// Names with values.
-pub(crate) type Entries = BTreeMap<String, String>;
 
 /// `Env`
 #[derive(Debug, Serialize)]

@@ -3,18 +3,18 @@
 use std::borrow::Cow;
 
 use plimsoll_server::application::{
-    Action, CommandReply, CommandRequest, ConnectReply, ConnectRequest, DisconnectRequest, Environment,
-    PresenceChange, State, Status,
+    Action, CommandReply, CommandRequest, ConnectReply, ConnectRequest, DisconnectRequest, Entries,
+    Environment, PresenceChange, State, Status,
 };
 
 use crate::{
     proto,
-    request::{self, CommandMessage, ConnectionRequest, Entries, Env},
+    request::{self, CommandMessage, ConnectionRequest, Env},
 };
 
 pub(crate) fn connection_request(request: &ConnectRequest) -> ConnectionRequest<'_> {
     ConnectionRequest {
-        env: env(&request.environment, Cow::Owned(Entries::new())),
+        env: env(&request.environment, Cow::Owned(Entries::EMPTY)),
     }
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn disconnect_request(request: &DisconnectRequest) -> request::Discon
     let as_json =
         |state: &State| serde_json::to_string(state.entries()).expect("a map of strings always serialises");
     let istate = request.istate.iter();
-    let istate = istate.map(|(identifier, state)| (identifier.to_string(), as_json(state)));
+    let istate = istate.map(|(identifier, state)| (identifier, as_json(state)));
     request::DisconnectRequest {
         identifiers: &request.identifiers,
         subscriptions: &request.subscriptions,
@@ -176,15 +176,15 @@ mod tests {
             identifiers: "user".into(),
             subscriptions: vec!["a".into(), "b".into()],
             environment,
-            istate: [("b".into(), state)].into(),
+            istate: [("b", state)].into_iter().collect(),
         };
         let message = disconnect_request(&ended);
         assert_eq!(message.identifiers, "user");
         assert_eq!(message.subscriptions, ["a".into(), "b".into()]);
-        assert_eq!(*message.env.cstate, changes);
+        assert_eq!(*message.env.cstate, changes.into_iter().collect());
         assert_eq!(
             *message.env.istate,
-            [("b".to_owned(), r#"{"count":"\"3\""}"#.to_owned())].into()
+            [("b", r#"{"count":"\"3\""}"#)].into_iter().collect()
         );
     }
 }

@@ -4,11 +4,12 @@
 //! needs, and replies that say which streams to join and which messages to transmit verbatim. Two applications are
 //! embedded; remote ones use the same seam.
 
-use std::{collections::BTreeMap, future::Future, pin::Pin, time::SystemTime};
+use std::{future::Future, pin::Pin, time::SystemTime};
 
 mod benchmark;
 mod channel;
 mod chat;
+mod entries;
 mod environment;
 mod identification;
 mod no_application;
@@ -16,6 +17,7 @@ mod stream_channels;
 
 pub use benchmark::Benchmark;
 pub use chat::Chat;
+pub use entries::Entries;
 pub use environment::{Environment, REMOTE_ADDRESS, State, StateChanges};
 pub(crate) use environment::{PRESENCE_STREAM, WHISPER_STREAM};
 pub use identification::{Identification, Tokens, WithoutToken};
@@ -35,6 +37,11 @@ pub type Reply<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 pub trait Application: Send + Sync {
     /// A client has connected. The reply's transmissions carry the welcome message.
     fn connect<'a>(&'a self, request: &'a ConnectRequest) -> Reply<'a, ConnectReply>;
+
+    /// Which earlier sessions a client may go on with that names one. If it may not, it connects like any other.
+    fn may_resume<'a>(&'a self, _request: &'a ConnectRequest) -> Reply<'a, MayResume> {
+        Box::pin(std::future::ready(MayResume::Any))
+    }
 
     /// A client subscribes, unsubscribes or performs an action.
     fn command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Reply<'a, CommandReply>;
@@ -99,6 +106,17 @@ pub enum ConnectReply {
     },
     /// The application did not decide. It has logged the reason.
     Failed,
+}
+
+/// The earlier sessions that a client may go on with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MayResume {
+    /// The one whose id it knows.
+    Any,
+    /// The one whose id it knows, if the session has these identifiers.
+    Of(String),
+    /// None.
+    None,
 }
 
 /// One command of a client.
@@ -200,7 +218,7 @@ pub struct DisconnectRequest {
     /// The client's request, and the connection's state.
     pub environment: Environment,
     /// The state of each subscription that has one.
-    pub istate: BTreeMap<Box<str>, State>,
+    pub istate: Entries<State>,
 }
 
 #[cfg(test)]

@@ -8,10 +8,9 @@
 use std::{
     cell::Cell,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{SystemTime, UNIX_EPOCH},
 };
 
-use plimsoll_broker::{Cursor, History, Outline, Refused, Settings, Start};
+use plimsoll_broker::{Cursor, History, Outline, Place, Refused, Settings, Start};
 use plimsoll_cable::command::HistoryRequest;
 use plimsoll_telemetry::{Counter, Registry};
 use serde::Serialize;
@@ -20,6 +19,8 @@ use tokio::sync::Notify;
 use crate::{
     mailbox::{Body, Kept, Outgoing, Payload},
     sid,
+    tails::{Tail, Tails},
+    unix_time::now_ms,
 };
 
 /// Streams that one tick of a shard's timer looks through for old messages: 10,000 a second.
@@ -32,6 +33,8 @@ const EPOCH_LENGTH: usize = 12;
 #[derive(Debug)]
 pub(crate) struct Archive {
     history: Mutex<History<Payload>>,
+    /// Readers without a session.
+    tails: Arc<Tails>,
     evicted: Counter,
 }
 
@@ -95,6 +98,7 @@ impl Archive {
         let new_epoch = || sid::generate()[..EPOCH_LENGTH].into();
         let archive = Arc::new(Self {
             history: Mutex::new(History::new(settings, new_epoch)),
+            tails: Arc::default(),
             evicted: registry.counter(
                 "history_evicted_total",
                 "Messages that are no longer kept, because of number, age or memory",
@@ -129,9 +133,42 @@ impl Archive {
                 let n_bytes = payload.len();
                 let kept = history.append(&outgoing.stream, payload, n_bytes, now_ms());
                 outgoing.body = Body::Kept(kept);
+                self.tails.wake(&outgoing.stream);
             }
             post(outgoing);
         });
+    }
+
+    /// Keeps a message that has its place from a store, and hands it to `post` with its serial number before anything
+    /// else can change.
+    pub(crate) fn keep_at(&self, mut outgoing: Outgoing, place: Place<'_>, post: impl FnOnce(Outgoing, u64)) {
+        self.change(|history| {
+            let Body::Passing(payload) = outgoing.body else {
+                return;
+            };
+            let n_bytes = payload.len();
+            let kept = history.append_at(&outgoing.stream, place, payload, n_bytes, now_ms());
+            let serial = kept.serial;
+            outgoing.body = Body::Kept(kept);
+            self.tails.wake(&outgoing.stream);
+            post(outgoing, serial);
+        });
+    }
+
+    /// Begins the log of a stream at a place that it has in a store; hands the serial number of the change to `post`
+    /// before anything else can change.
+    pub(crate) fn begin_at(&self, stream: &str, place: Place<'_>, post: impl FnOnce(u64)) {
+        self.change(|history| post(history.begin_at(stream, place, now_ms())));
+    }
+
+    /// Gives `post` a serial number of its own, before anything else can change.
+    pub(crate) fn note(&self, post: impl FnOnce(u64)) {
+        self.change(|history| post(history.note()));
+    }
+
+    /// Begins to watch for messages of a stream.
+    pub(crate) fn watch(&self, stream: &str) -> Tail {
+        self.tails.watch(stream)
     }
 
     /// Messages of a stream from `start` on, or all that are kept: at most `n` of them, and about `max_bytes` bytes.
@@ -219,7 +256,13 @@ impl View {
         }
     }
 
-    /// Begins the replay of streams. All of them, or none.
+    /// The serial number of the last message that the shard has delivered.
+    pub(crate) fn seen(&self) -> u64 {
+        self.seen.get()
+    }
+
+    /// Begins the replay of streams. All of them, or none. `seen`: the session has not got what the shard has delivered
+    /// behind this serial number. Streams that the request does not ask about begin there, or with the next message.
     ///
     /// # Errors
     /// Messages that belong to the answer are not kept.
@@ -227,21 +270,42 @@ impl View {
         &self,
         streams: impl IntoIterator<Item = &'a str>,
         request: &HistoryRequest,
+        seen: Option<u64>,
     ) -> Result<Vec<Cursor>, Refused> {
-        let history = self.archive.lock();
-        let now_ms = now_ms();
-        let mut cursors = Vec::new();
-        for stream in streams {
+        let unseen = Start::Unseen(seen.unwrap_or_else(|| self.seen.get()));
+        self.begin_at(streams, |stream| {
             let position = request.streams.get(stream).map(|position| Start::After {
                 epoch: &position.epoch,
                 offset: position.offset,
             });
             let since = request.since.and_then(|since| u64::try_from(since).ok());
-            if let Some(start) = position.or(since.map(Start::Since)) {
-                cursors.push(history.begin(stream, start, self.seen.get(), now_ms)?);
-            }
-        }
-        Ok(cursors)
+            position.or(since.map(Start::Since)).unwrap_or(unseen)
+        })
+    }
+
+    /// Begins the replay of what the shard has delivered behind the message with the serial number `seen`.
+    ///
+    /// # Errors
+    /// Some of the messages are no longer kept.
+    pub(crate) fn begin_unseen<'a>(
+        &self,
+        streams: impl IntoIterator<Item = &'a str>,
+        seen: u64,
+    ) -> Result<Vec<Cursor>, Refused> {
+        self.begin_at(streams, |_| Start::Unseen(seen))
+    }
+
+    fn begin_at<'a, 'b>(
+        &self,
+        streams: impl IntoIterator<Item = &'a str>,
+        start: impl Fn(&'a str) -> Start<'b>,
+    ) -> Result<Vec<Cursor>, Refused> {
+        let history = self.archive.lock();
+        let now_ms = now_ms();
+        let streams = streams.into_iter();
+        streams
+            .map(|stream| history.begin(stream, start(stream), self.seen.get(), now_ms))
+            .collect()
     }
 
     /// Goes on with a replay, up to `room` bytes; the last message may exceed them.
@@ -259,7 +323,5 @@ impl View {
     }
 }
 
-fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
-}
+#[cfg(test)]
+mod tests;

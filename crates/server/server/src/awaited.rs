@@ -16,7 +16,7 @@ use plimsoll_hub::SessionId;
 use plimsoll_telemetry::{Counter, Registry};
 use tokio::{sync::Notify, time::Instant};
 
-use crate::application::{DisconnectRequest, Environment, State};
+use crate::application::{DisconnectRequest, Entries, Environment, MayResume, State};
 
 /// How long a client's return waits for the end of its old connection. A command in progress there ends first.
 pub(crate) const MAX_WAIT: Duration = Duration::from_secs(5);
@@ -49,7 +49,7 @@ pub(crate) struct Record {
     /// Subscriptions with their streams, in the order in which they were granted.
     pub(crate) subscriptions: Vec<(Box<str>, Vec<Box<str>>)>,
     pub(crate) environment: Environment,
-    pub(crate) istate: BTreeMap<Box<str>, State>,
+    pub(crate) istate: Entries<State>,
     /// Whether the application wants to hear of the session's end.
     pub(crate) hears_of_end: bool,
     pub(crate) expires_at: Option<SystemTime>,
@@ -158,14 +158,21 @@ impl Awaited {
     }
 
     /// A client names an earlier session.
-    pub(crate) fn claim(&self, sid: &str) -> Claim {
+    pub(crate) fn claim(&self, sid: &str, may: &MayResume) -> Claim {
         let mut table = self.table();
         if let Some((shard, id)) = table.open.get(sid) {
             return Claim::Open(*shard, *id);
         }
         let is_valid = table.away.get(sid).is_some_and(|away| {
+            let is_allowed = match may {
+                MayResume::Any => true,
+                MayResume::Of(identifiers) => *away.record.identifiers == **identifiers,
+                MayResume::None => false,
+            };
             let is_over = |end| SystemTime::now() >= end;
-            away.since.elapsed() < self.settings.ttl && !away.record.expires_at.is_some_and(is_over)
+            is_allowed
+                && away.since.elapsed() < self.settings.ttl
+                && !away.record.expires_at.is_some_and(is_over)
         });
         if !is_valid {
             return Claim::Unknown;

@@ -1,11 +1,11 @@
 //! A server's settings. Their defaults and their names for people are defined by the command line.
 
-use std::{fmt, num::NonZeroUsize, time::Duration};
+use std::{fmt, num::NonZeroUsize, sync::Arc, time::Duration};
 
 use plimsoll_broker::{Settings, presence};
 use plimsoll_telemetry::{Registry, Tags};
 
-use crate::{AllowedOrigins, PathPattern, PingPrecision, ProxiedHeaders, Resuming, Tls};
+use crate::{AllowedOrigins, Engine, PathPattern, PingPrecision, ProxiedHeaders, Resuming, Tls, Webhook};
 
 /// The settings of one server.
 #[derive(Debug, Clone)]
@@ -14,6 +14,8 @@ pub struct Config {
     pub paths: Vec<PathPattern>,
     /// The path of event streams. `None` disables them.
     pub events_path: Option<String>,
+    /// Reading streams over plain HTTP. `None` disables it. Without a broker there is nothing to read.
+    pub durable_streams: Option<DurableStreams>,
     /// The path that answers 200 while the process lives.
     pub health_path: String,
     /// The path that answers 200 while every dependency of the server is up, and 503 otherwise.
@@ -28,6 +30,10 @@ pub struct Config {
     pub api: Option<Api>,
     /// What the server keeps for clients that are away. `None`: nothing.
     pub broker: Option<Broker>,
+    /// The way to the other servers of a cluster. `None`: this server is alone.
+    pub engine: Option<Arc<dyn Engine>>,
+    /// Where joins and leaves are told. `None`: nowhere. Without a broker there are none.
+    pub presence_webhook: Option<Webhook>,
     /// The largest client message in bytes, after reassembly. A larger one ends the connection with code 1009.
     pub max_message_bytes: usize,
     /// The most unsent bytes for one connection. A slower client is disconnected.
@@ -90,8 +96,21 @@ pub struct Broker {
     pub history: Settings,
     /// The limits of sessions whose clients may come back. `None`: no session is resumed.
     pub resuming: Option<Resuming>,
-    /// The limits of presence.
-    pub presence: presence::Settings,
+    /// The limits of presence. `None`: no client is present anywhere.
+    pub presence: Option<presence::Settings>,
+}
+
+/// Reading streams over plain HTTP: Durable Streams.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DurableStreams {
+    /// The path above the streams, without a slash at its end.
+    pub path: String,
+    /// Whether only the stream is checked, and the application is not asked about the client.
+    pub skips_auth: bool,
+    /// How long a long poll waits for a message.
+    pub poll_interval: Duration,
+    /// How long an answer with events goes on.
+    pub sse_ttl: Duration,
 }
 
 /// The page from which Prometheus reads metrics.

@@ -24,6 +24,8 @@ pub(crate) struct Connection {
     pub(crate) ending: Cell<Option<Ending>>,
     /// Whether the client answers pings.
     pub(crate) liveness: Liveness,
+    /// Whether the client understands that it may have missed messages.
+    pub(crate) hears_of_losses: Cell<bool>,
     /// Whether both directions have ended.
     is_cut: Cell<bool>,
 }
@@ -37,6 +39,7 @@ impl Connection {
             hangs_up: Cell::new(false),
             ending: Cell::new(None),
             liveness: Liveness::default(),
+            hears_of_losses: Cell::new(false),
             is_cut: Cell::new(false),
             _counted: counted,
         }

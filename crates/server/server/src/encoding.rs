@@ -316,7 +316,8 @@ mod tests {
     #[test]
     fn a_message_that_a_dialect_lacks_is_a_frame_that_clients_ignore() {
         let protobuf = Format(FIRST_BINARY + 2);
-        assert_eq!(text(r#"{"type":"pong"}"#, protobuf), b"\x8a\x00");
+        assert_eq!(text(r#"{"type":"note"}"#, protobuf), b"\x8a\x00");
+        assert_eq!(text(r#"{"type":"pong"}"#, protobuf), b"\x82\x02\x08\x65");
         let msgpack = Format(FIRST_BINARY);
         assert_eq!(
             text(r#"{"type":"pong"}"#, msgpack),

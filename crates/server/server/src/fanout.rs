@@ -2,8 +2,8 @@
 
 use std::{rc::Rc, sync::Arc};
 
-use plimsoll_cable::broadcast::RemoteDisconnect;
-use plimsoll_hub::{Portion, SessionId};
+use plimsoll_cable::{broadcast::RemoteDisconnect, reply};
+use plimsoll_hub::{Audience, Portion, SessionId};
 use tokio::sync::mpsc;
 
 use crate::{
@@ -64,6 +64,11 @@ impl Shard {
                 self.disconnect(&command);
             }
             Letter::Farewells(farewells) => self.say_farewells(farewells),
+            Letter::Seen(serial) => self.see(serial),
+            Letter::Lost { stream, serial } => {
+                self.see(serial);
+                self.tell_loss(&stream);
+            }
             Letter::Replace(id) => self.replace(id),
             // All earlier publications are in the outboxes, in front of the sessions' last words.
             Letter::Drain => self.draining.may_drain.notify_one(),
@@ -91,6 +96,28 @@ impl Shard {
                 shard.end_all(portion, ending);
             }
         });
+    }
+
+    fn see(&self, serial: u64) {
+        if let Some(view) = &self.view {
+            view.advance(serial);
+        }
+    }
+
+    /// Tells the listeners of a stream that its history has a gap, as far as they understand that.
+    fn tell_loss(self: &Rc<Self>, stream: &str) {
+        let listeners: Vec<(SessionId, Box<str>)> = {
+            let hub = self.hub.borrow();
+            let listeners = hub.listeners(stream);
+            listeners
+                .filter(|(connection, ..)| connection.hears_of_losses.get())
+                .filter_map(|(_, id, identifier)| Some((id, identifier?.into())))
+                .collect()
+        };
+        for (id, identifier) in listeners {
+            self.send_text(id, &reply::encode_reject_history(&identifier));
+            self.flush(id);
+        }
     }
 
     pub(crate) fn say_farewells(&self, farewells: Vec<DisconnectRequest>) {
@@ -130,14 +157,17 @@ impl Shard {
 
     fn stage(self: &Rc<Self>, outgoing: &Arc<Outgoing>) {
         let Outgoing { stream, body, .. } = &**outgoing;
-        let excluded = self.excluded(outgoing);
+        let audience = Audience {
+            excluded: self.excluded(outgoing),
+            is_without_held: matches!(body, Body::Kept(_)),
+        };
         if let (Body::Kept(kept), Some(view)) = (body, &self.view) {
             view.advance(kept.serial);
         }
         let published =
             self.hub
                 .borrow_mut()
-                .publish(stream, excluded, Arc::clone(outgoing), |identifier, format| {
+                .publish(stream, audience, Arc::clone(outgoing), |identifier, format| {
                     encoding::publication(body, identifier, format, &mut self.codec.deflater.borrow_mut())
                 });
         self.metrics.server_messages.add(published.n_deliveries as u64);

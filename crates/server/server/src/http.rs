@@ -33,9 +33,14 @@ mod api;
 mod body;
 mod broadcast;
 mod demo_page;
+mod durable;
 mod event_stream;
+mod flow;
+mod head;
+mod kept_data;
 mod observation;
 mod pages;
+mod percent;
 mod request_stream;
 
 pub(crate) use observation::Readiness;
@@ -134,6 +139,16 @@ async fn receive(shard: &Shard, request: Request<Incoming>, from: Source) -> Out
                 Err(answer) => Outcome::Answer(answer),
             },
         };
+    }
+    if let Some(durable) = durable::of_request(shard, &request, from.purpose) {
+        let answer = if from.finds_no_room {
+            no_room(shard)
+        } else if shard.publisher.is_closed() {
+            stopping(shard)
+        } else {
+            durable::answer(shard, durable, request, from.peer).await
+        };
+        return Outcome::Answer(answer);
     }
     Outcome::Answer(answer(shard, request, from).await)
 }

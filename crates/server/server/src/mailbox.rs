@@ -97,6 +97,10 @@ pub(crate) enum Letter {
     Disconnect(Arc<RemoteDisconnect>),
     /// Tells the application about sessions that no client will resume.
     Farewells(Vec<DisconnectRequest>),
+    /// The archive has changed up to this serial number, and no listener has to know.
+    Seen(u64),
+    /// The listeners of a stream may have missed messages. The archive has changed up to the serial number.
+    Lost { stream: Box<str>, serial: u64 },
     /// Cuts the connection of this session, because its client has come back with another one.
     Replace(SessionId),
     /// The server stops. Every accepted broadcast is in front of this letter, so the sessions may end.

@@ -18,6 +18,12 @@ pub(crate) const TASKS_HELP: &str =
 pub(crate) struct Metrics {
     pub(crate) clients: Gauge,
     pub(crate) event_streams: Gauge,
+    /// Requests to read a stream over HTTP.
+    pub(crate) durable_reads: Counter,
+    pub(crate) durable_polls: Counter,
+    pub(crate) durable_polling: Gauge,
+    pub(crate) durable_streams: Counter,
+    pub(crate) durable_listening: Gauge,
     pub(crate) client_messages: Counter,
     pub(crate) failed_client_messages: Counter,
     pub(crate) received_bytes: Counter,
@@ -54,6 +60,26 @@ impl Metrics {
         Self {
             clients: registry.gauge("clients_num", "Sessions that are open"),
             event_streams: registry.gauge("sse_clients_num", "Sessions that are event streams"),
+            durable_reads: registry.counter(
+                "ds_requests_total",
+                "Requests to read a stream of Durable Streams",
+            ),
+            durable_polls: registry.counter(
+                "ds_poll_clients_total",
+                "Reads of Durable Streams that may wait for a message",
+            ),
+            durable_polling: registry.gauge(
+                "ds_poll_clients_num",
+                "Reads of Durable Streams that wait for a message",
+            ),
+            durable_streams: registry.counter(
+                "ds_sse_clients_total",
+                "Reads of Durable Streams that go on as events",
+            ),
+            durable_listening: registry.gauge(
+                "ds_sse_clients_num",
+                "Reads of Durable Streams whose events go on",
+            ),
             client_messages: registry.counter("client_msg_total", "Readable messages from clients"),
             failed_client_messages: registry.counter(
                 "failed_client_msg_total",

@@ -1,10 +1,10 @@
 //! The request headers that the application receives.
 
-use std::{collections::BTreeMap, net::IpAddr};
+use std::net::IpAddr;
 
 use plimsoll_websocket::handshake::server::Request;
 
-use crate::application::REMOTE_ADDRESS;
+use crate::application::{Entries, REMOTE_ADDRESS};
 
 /// The prefix of a sub-protocol that carries a token. The sub-protocol is the only part of the request that a page in a
 /// browser can choose.
@@ -47,7 +47,7 @@ impl ProxiedHeaders {
     }
 
     /// The application's part of a request: headers with lower-case names, and always the peer's address.
-    pub(crate) fn select(&self, request: &Request<'_>, peer: IpAddr) -> BTreeMap<String, String> {
+    pub(crate) fn select(&self, request: &Request<'_>, peer: IpAddr) -> Entries {
         let selected = self.names.iter().filter_map(|name| {
             let values: Vec<_> = request.headers(name).collect();
             let value = match (values.is_empty(), name.as_str()) {
@@ -136,7 +136,7 @@ mod tests {
             .expect("the head is valid")
             .expect("the head is complete");
         let selected = proxied.select(&request, IpAddr::from([10, 0, 0, 7]));
-        let selected: Vec<_> = selected.iter().map(|(name, value)| (&**name, &**value)).collect();
+        let selected: Vec<_> = selected.iter().map(|(name, value)| (name, &**value)).collect();
         assert_eq!(selected, expected);
     }
 

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use plimsoll_cable::broadcast::{self, Broadcast, BroadcastError, Publication};
+use plimsoll_cable::broadcast::{
+    self, Broadcast, BroadcastError, DeliveryOptions, Publication, RemoteDisconnect,
+};
 use plimsoll_hub::SessionId;
 use plimsoll_telemetry::{Counter, Histogram, Registry};
 use smallvec::SmallVec;
@@ -15,9 +17,12 @@ use tokio::sync::{
 use crate::{
     archive::Archive,
     awaited::Awaited,
+    engine::{Engine, EngineError},
     intake::Intake,
     mailbox::{Body, Completion, Excluded, Letter, Outgoing, Payload},
 };
+
+mod positions;
 
 /// The capacity of one shard's mailbox, in letters. Overflow rule: the publisher waits, which slows the source down (a
 /// client's connection is not read meanwhile, a broadcast request is not answered yet).
@@ -41,9 +46,15 @@ pub struct Publisher {
     archive: Option<Arc<Archive>>,
     /// Sessions that wait for their clients. `None`: none do.
     awaited: Option<Arc<Awaited>>,
+    /// The way to the other servers of a cluster. `None`: this server is alone.
+    engine: Option<Arc<dyn Engine>>,
 }
 
-/// Why a backend's broadcast was not accepted. No part of it was published.
+/// The type of whispers between the servers of a cluster. Clients do not see it (docs/protocols/extended.md, Whispers).
+const WHISPER: &str = "whisper";
+
+/// Why a backend's broadcast was not accepted. No part of it was published, unless the connection to the engine broke in
+/// the middle of a batch.
 #[derive(Debug, thiserror::Error)]
 pub enum AcceptError {
     /// The payload is not valid.
@@ -52,6 +63,9 @@ pub enum AcceptError {
     /// The sessions of this server are ending. Another server has to publish the message.
     #[error("the server is stopping")]
     Stopping,
+    /// The engine of the cluster did not take it.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
 }
 
 /// Counters of broadcasts under AnyCable's names, and a histogram that AnyCable lacks (docs/reference/metrics.md).
@@ -61,6 +75,7 @@ struct Metrics {
     broadcasts: Counter,
     remote_commands: Counter,
     failed: Counter,
+    unsent: Counter,
     duration: Histogram,
 }
 
@@ -70,6 +85,7 @@ impl Publisher {
         n_shards: usize,
         max_bytes: usize,
         (archive, awaited): (Option<Arc<Archive>>, Option<Arc<Awaited>>),
+        engine: Option<Arc<dyn Engine>>,
         registry: &Registry,
     ) -> (Self, Vec<mpsc::Receiver<Letter>>) {
         let max_room = u32::try_from(max_bytes / ROOM_UNIT).unwrap_or(u32::MAX).max(1);
@@ -83,21 +99,34 @@ impl Publisher {
                 intake: Intake::default(),
                 archive,
                 awaited,
+                engine,
             },
             receivers,
         )
     }
 
-    /// Sends a message to all listeners of its stream. Waits only while a shard's mailbox is full. Messages of one
-    /// caller arrive in the order of its calls.
+    /// Sends a message to all listeners of its stream, in a cluster on all servers. Waits only while a shard's mailbox is
+    /// full, or until the engine of the cluster has the message; if it is away, the message is dropped and counted.
+    /// Messages of one caller arrive in the order of its calls.
     pub async fn publish(&self, publication: Publication) {
+        if let Some(engine) = &self.engine {
+            return self.count_unsent(engine.publish(vec![publication]).await);
+        }
+        self.hear(publication).await;
+    }
+
+    /// Sends a message to all listeners on this server: one of the engine, or one that every server gets.
+    pub async fn hear(&self, publication: Publication) {
         let completion = self.completion(None);
         self.post_publication(publication, completion).await;
     }
 
     /// Like [`Publisher::publish`], but waits until the message is written to every listener whose socket has room. For
-    /// callers whose next message must not overtake this one.
+    /// callers whose next message must not overtake this one. In a cluster, until the engine has the message.
     pub async fn deliver(&self, publication: Publication) {
+        if self.engine.is_some() {
+            return self.publish(publication).await;
+        }
         let (completion, completed) = oneshot::channel();
         let completion = self.completion(Some(completion));
         self.post_publication(publication, completion).await;
@@ -106,39 +135,100 @@ impl Publisher {
     }
 
     /// Publishes a backend's payload of up to [`MAX_BROADCAST_BYTES`]. When this returns, all shards have it, and every
-    /// listening session gets it before its connection ends.
+    /// listening session gets it before its connection ends; in a cluster, the engine has it.
     ///
     /// # Errors
     /// See [`AcceptError`].
     pub async fn accept(&self, payload: &[u8]) -> Result<(), AcceptError> {
+        self.accept_once(payload, None).await
+    }
+
+    /// Like [`Publisher::accept`]. An engine that keeps messages takes a payload with one key once.
+    ///
+    /// # Errors
+    /// See [`AcceptError`].
+    pub async fn accept_once(&self, payload: &[u8], key: Option<&str>) -> Result<(), AcceptError> {
+        let Some(engine) = &self.engine else {
+            return self.accept_here(payload).await;
+        };
         let _pass = self.intake.enter().ok_or(AcceptError::Stopping)?;
-        let broadcast = broadcast::parse(payload).inspect_err(|_| self.metrics.failed.increment())?;
-        match broadcast {
+        match self.parse(payload)? {
+            Broadcast::Publications(publications) => {
+                let n_publications = publications.len();
+                engine.publish_once(publications, key).await?;
+                self.metrics.publications.add(n_publications as u64);
+            }
+            Broadcast::Disconnect(command) => engine.disconnect(command).await?,
+        }
+        Ok(())
+    }
+
+    /// Like [`Publisher::accept`], but only for the clients of this server: for payloads that every server gets.
+    ///
+    /// # Errors
+    /// See [`AcceptError`].
+    pub async fn accept_here(&self, payload: &[u8]) -> Result<(), AcceptError> {
+        let _pass = self.intake.enter().ok_or(AcceptError::Stopping)?;
+        match self.parse(payload)? {
             Broadcast::Publications(publications) => {
                 self.metrics.publications.add(publications.len() as u64);
                 for publication in publications {
-                    self.publish(publication).await;
+                    self.hear(publication).await;
                 }
             }
-            Broadcast::Disconnect(command) => {
-                self.metrics.remote_commands.increment();
-                self.metrics.broadcasts.increment();
-                let farewells = self
-                    .awaited
-                    .iter()
-                    .flat_map(|awaited| awaited.revoke(&command.identifiers));
-                let farewells: Vec<_> = farewells.collect();
-                if !farewells.is_empty() {
-                    let farewells = Letter::Farewells(farewells);
-                    post(&self.mailboxes[0], farewells).await;
-                }
-                let command = Arc::new(command);
-                for mailbox in self.mailboxes.iter() {
-                    post(mailbox, Letter::Disconnect(Arc::clone(&command))).await;
-                }
-            }
+            Broadcast::Disconnect(command) => self.hear_disconnect(command).await,
         }
         Ok(())
+    }
+
+    fn parse(&self, payload: &[u8]) -> Result<Broadcast, BroadcastError> {
+        broadcast::parse(payload).inspect_err(|_| self.metrics.failed.increment())
+    }
+
+    /// Handles a payload that the engine has delivered: a message or a command, of this server or another one. One that
+    /// is not valid is counted.
+    ///
+    /// # Errors
+    /// The payload is not valid.
+    pub async fn hear_payload(&self, payload: &[u8]) -> Result<(), BroadcastError> {
+        match self.parse(payload)? {
+            Broadcast::Publications(publications) => {
+                for mut publication in publications {
+                    let kind = &mut publication.options.broadcast_type;
+                    kind.take_if(|kind| **kind == *WHISPER);
+                    self.hear(publication).await;
+                }
+            }
+            Broadcast::Disconnect(command) => self.hear_disconnect(command).await,
+        }
+        Ok(())
+    }
+
+    /// Ends the sessions of this server that a command names.
+    pub async fn hear_disconnect(&self, command: RemoteDisconnect) {
+        self.metrics.remote_commands.increment();
+        self.metrics.broadcasts.increment();
+        let farewells = self
+            .awaited
+            .iter()
+            .flat_map(|awaited| awaited.revoke(&command.identifiers));
+        let farewells: Vec<_> = farewells.collect();
+        if !farewells.is_empty() {
+            let farewells = Letter::Farewells(farewells);
+            post(&self.mailboxes[0], farewells).await;
+        }
+        let command = Arc::new(command);
+        for mailbox in self.mailboxes.iter() {
+            post(mailbox, Letter::Disconnect(Arc::clone(&command))).await;
+        }
+    }
+
+    /// Counts a message of a client or of an embedded application that the engine did not take.
+    fn count_unsent(&self, sent: Result<(), EngineError>) {
+        if let Err(error) = sent {
+            self.metrics.unsent.increment();
+            tracing::debug!(%error, "A message is dropped.");
+        }
     }
 
     /// Accepts no more broadcasts of backends, and then tells every shard, behind the last broadcast, that its sessions
@@ -173,8 +263,26 @@ impl Publisher {
         let _dropped = completed.await;
     }
 
-    /// Sends a client's whisper to the other listeners of a stream. `message` is JSON text.
-    pub(crate) async fn whisper(&self, shard: usize, sender: SessionId, stream: String, message: String) {
+    /// Sends a client's whisper to the other listeners of a stream. `message` is JSON text; the sender is named by its
+    /// shard, its number there, and its session id.
+    pub(crate) async fn whisper(
+        &self,
+        (shard, sender, sid): (usize, SessionId, &str),
+        stream: String,
+        message: String,
+    ) {
+        if self.engine.is_some() {
+            let whisper = Publication {
+                stream,
+                message,
+                options: DeliveryOptions {
+                    exclude_socket: Some(sid.into()),
+                    broadcast_type: Some(WHISPER.into()),
+                    is_transient: true,
+                },
+            };
+            return self.publish(whisper).await;
+        }
         self.post_to_all(Outgoing {
             stream,
             body: Body::Passing(Payload::Json(message)),
@@ -272,6 +380,13 @@ impl Places<'_> {
         self.fill(outgoing);
     }
 
+    /// Posts a letter to each shard.
+    fn fill_with(self, letter: impl Fn() -> Letter) {
+        for place in self.in_mailboxes {
+            place.send(letter());
+        }
+    }
+
     fn fill(self, mut outgoing: Outgoing) {
         outgoing.room = self.room;
         self.publisher.metrics.broadcasts.increment();
@@ -292,6 +407,10 @@ impl Metrics {
             ),
             remote_commands: registry.counter("remote_commands_total", "Commands accepted from backends."),
             failed: registry.counter("failed_broadcast_msg_total", "Invalid payloads from backends."),
+            unsent: registry.counter(
+                "cluster_unsent_msg_total",
+                "Messages of clients and embedded applications that the cluster's engine did not take.",
+            ),
             duration: registry.histogram(
                 "broadcast_duration_seconds",
                 "Time from accepting a message to its last write on this server.",
@@ -339,7 +458,7 @@ mod tests {
     #[tokio::test]
     async fn counts_once_per_server_however_many_shards_there_are() {
         let registry = Registry::default();
-        let (publisher, _mailboxes) = Publisher::new(3, 1 << 20, (None, None), &registry);
+        let (publisher, _mailboxes) = Publisher::new(3, 1 << 20, (None, None), None, &registry);
         check(&registry, [0; 4]);
         let batch = br#"[{"stream":"a","data":"1"},{"stream":"b","data":"2"}]"#;
         publisher.accept(batch).await.expect("valid");
@@ -356,7 +475,7 @@ mod tests {
     #[tokio::test]
     async fn a_message_takes_until_the_last_shard_is_done_with_it() {
         let registry = Registry::default();
-        let (publisher, mut mailboxes) = Publisher::new(2, 1 << 20, (None, None), &registry);
+        let (publisher, mut mailboxes) = Publisher::new(2, 1 << 20, (None, None), None, &registry);
         publisher.publish(Publication::from_json("a", "1")).await;
         let n_done = || value(&registry, "broadcast_duration_seconds");
         drop(mailboxes[0].recv().await);
@@ -375,7 +494,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_publisher_waits_while_too_many_bytes_are_on_their_way() {
-        let (publisher, mut mailboxes) = Publisher::new(2, 100 * 1024, (None, None), &Registry::default());
+        let (publisher, mut mailboxes) =
+            Publisher::new(2, 100 * 1024, (None, None), None, &Registry::default());
         let message = |n_bytes| Publication::from_json("a", "x".repeat(n_bytes));
         publisher.publish(message(60 * 1024)).await;
         let mut second = std::pin::pin!(publisher.publish(message(60 * 1024)));

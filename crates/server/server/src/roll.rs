@@ -19,6 +19,8 @@ use tokio::time::Instant;
 use crate::{
     mailbox::Payload,
     publisher::{Places, Publisher},
+    unix_time::now_ms,
+    webhook::{Herald, News},
 };
 
 /// The longest message about an event, in bytes, without quotes in the id.
@@ -27,10 +29,23 @@ const MAX_EVENT_BYTES: usize = MAX_ID_BYTES + MAX_INFO_BYTES + 64;
 /// Bytes of a member in an answer besides its texts.
 const RECORD_BYTES: usize = 24;
 
+/// Members of a stream with their infos, for a backend.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Page {
+    /// The number of all members of the stream.
+    pub(crate) total: usize,
+    /// Ids and infos, in the order of the ids.
+    pub(crate) members: Vec<(Box<str>, Option<Box<str>>)>,
+    /// Whether there are members behind these.
+    pub(crate) has_more: bool,
+}
+
 /// All members of all streams.
 #[derive(Debug)]
 pub(crate) struct Roll {
     presence: Mutex<Presence>,
+    /// Tells the webhook. `None`: there is none.
+    herald: Option<Arc<Herald>>,
     started: Instant,
     joined: Counter,
     left: Counter,
@@ -38,9 +53,10 @@ pub(crate) struct Roll {
 }
 
 impl Roll {
-    pub(crate) fn new(settings: Settings, registry: &Registry) -> Arc<Self> {
+    pub(crate) fn new(settings: Settings, herald: Option<Arc<Herald>>, registry: &Registry) -> Arc<Self> {
         let roll = Arc::new(Self {
             presence: Mutex::new(Presence::new(settings)),
+            herald,
             started: Instant::now(),
             joined: registry.counter("presence_joins_total", "Members that came to a stream"),
             left: registry.counter("presence_leaves_total", "Members that left a stream"),
@@ -143,6 +159,31 @@ impl Roll {
         (n_bytes <= max_bytes).then(|| presence::info(total, Some(members())))
     }
 
+    /// Members of a stream whose ids come behind `after`: at most `n` of them, and about `max_bytes` bytes.
+    pub(crate) fn page(&self, stream: &str, after: Option<&str>, n: usize, max_bytes: usize) -> Page {
+        let presence = self.lock();
+        let members = presence.members(stream);
+        let total = members.len();
+        let mut room = max_bytes;
+        let mut behind = members.skip_while(|(id, _)| after.is_some_and(|after| *id <= after));
+        let mut members = Vec::new();
+        let has_more = loop {
+            let Some((id, info)) = behind.next() else {
+                break false;
+            };
+            if members.len() == n || room == 0 {
+                break true;
+            }
+            room = room.saturating_sub(RECORD_BYTES + id.len() + info.map_or(0, str::len));
+            members.push((id.into(), info.map(Into::into)));
+        };
+        Page {
+            total,
+            members,
+            has_more,
+        }
+    }
+
     fn is_due(&self) -> bool {
         self.lock().is_due(self.now())
     }
@@ -167,6 +208,9 @@ impl Roll {
     }
 
     fn post(&self, event: Event, places: Places<'_>) {
+        if let Some(herald) = &self.herald {
+            herald.add(news(&event));
+        }
         let Event { stream, id, change } = event;
         let text = match change {
             Change::Joined(info) => {
@@ -186,6 +230,22 @@ impl Roll {
     fn lock(&self) -> MutexGuard<'_, Presence> {
         // A panic under the lock is a bug in the table; the sessions go on.
         self.presence.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An event for the webhook.
+fn news(event: &Event) -> News {
+    let (kind, info) = match &event.change {
+        Change::Joined(info) => ("join", info.clone()),
+        Change::Updated(info) => ("update", info.clone()),
+        Change::Left => ("leave", None),
+    };
+    News {
+        kind,
+        stream: Arc::clone(&event.stream),
+        id: Arc::clone(&event.id),
+        info,
+        at_ms: now_ms(),
     }
 }
 

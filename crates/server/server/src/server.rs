@@ -27,6 +27,7 @@ use crate::{
     roll::Roll,
     shard::{Shard, Shared},
     ticker,
+    webhook::Herald,
 };
 
 /// The listeners of a server, each on a port of its own.
@@ -64,11 +65,13 @@ pub async fn run(
         config.n_shards,
         config.max_body_total,
         (shared.archive.clone(), shared.awaited.clone()),
+        config.engine.clone(),
         &config.registry,
     );
     let application = application(publisher.clone());
     let finishing = Arc::clone(&application);
     let awaited = shared.awaited.clone();
+    let herald = shared.herald.clone();
     let census = Census::new(config.n_shards, &config.registry);
     let (stage, stages) = watch::channel(Stage::Serving);
     let (all_drained, drains) = mpsc::channel::<()>(1);
@@ -114,6 +117,10 @@ pub async fn run(
     if finished.await.is_err() {
         tracing::warn!("The application did not learn of all ended sessions before the server had to stop.");
     }
+    if let Some(herald) = herald {
+        let time_left = config.shutdown_timeout.saturating_sub(since.elapsed());
+        herald.finish(time_left.max(MIN_FINISH)).await;
+    }
     threads.into_iter().try_for_each(|thread| {
         thread
             .join()
@@ -150,16 +157,22 @@ fn share(config: &Config) -> Shared {
         .broker
         .as_ref()
         .map(|broker| Archive::new(broker.history.clone(), registry));
+    let webhook = config
+        .presence_webhook
+        .clone()
+        .filter(|_| config.broker.is_some());
+    let herald = webhook.map(|webhook| Herald::start(webhook, registry));
     Shared {
         open_connections,
         pending_subscriptions: PendingSubscriptions::new(registry),
         request_bodies: RequestBodies::new(config.max_body_total, registry),
         publications: Arc::default(),
         archive,
-        roll: config
-            .broker
-            .as_ref()
-            .map(|broker| Roll::new(broker.presence.clone(), registry)),
+        roll: config.broker.as_ref().and_then(|broker| {
+            let presence = broker.presence.clone()?;
+            Some(Roll::new(presence, herald.clone(), registry))
+        }),
+        herald,
         awaited: config.broker.as_ref().and_then(|broker| {
             let resuming = broker.resuming.clone()?;
             Some(Awaited::new(resuming, registry))

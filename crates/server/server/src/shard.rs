@@ -20,7 +20,7 @@ use crate::{
     calls_under_way::CallsUnderWay,
     connection::Connection,
     deadlines::Deadlines,
-    encoding,
+    encoding, engine,
     heartbeat::{Heartbeat, TICK},
     idempotency::Publications,
     identities::Identities,
@@ -32,6 +32,7 @@ use crate::{
     pongs::Pongs,
     request_bodies::RequestBodies,
     roll::Roll,
+    webhook::Herald,
 };
 
 /// Size of the buffer into which all sessions of a shard are read. A typical command is a few hundred bytes; 64 KiB
@@ -82,6 +83,8 @@ pub(crate) struct Shared {
     pub(crate) awaited: Option<Arc<Awaited>>,
     /// Who is present on each stream. `None`: presence is not kept.
     pub(crate) roll: Option<Arc<Roll>>,
+    /// Tells the webhook who comes and leaves. `None`: there is none.
+    pub(crate) herald: Option<Arc<Herald>>,
     /// The admin page's state, if there is such a page.
     pub(crate) admin: Option<Arc<Admin>>,
 }
@@ -129,11 +132,15 @@ impl Shard {
         shared: Shared,
     ) -> Self {
         let budget = Budget::new(config.max_pending_total / config.n_shards);
+        let mut hub = Hub::new(config.max_pending_bytes, budget);
+        if let Some(engine) = &config.engine {
+            hub.watch_streams(engine::watcher(Arc::clone(engine)));
+        }
         Self {
             number,
             view: shared.archive.clone().map(View::new),
-            makes_room_at: Cell::new(budget.tight_at()),
-            hub: RefCell::new(Hub::new(config.max_pending_bytes, budget)),
+            makes_room_at: Cell::new(hub.budget().tight_at()),
+            hub: RefCell::new(hub),
             heartbeat: RefCell::new(Heartbeat::new(Pace::new(
                 config.ping_interval,
                 config.ping_precision,

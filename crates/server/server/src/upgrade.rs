@@ -125,6 +125,7 @@ async fn open(shard: Rc<Shard>, stream: Stream, accepted: Accepted, counted: Ope
     let speaks_cable = kind == Kind::Cable;
     let connection = Rc::new(Connection::new(stream, speaks_cable, Rc::clone(&sid), counted));
     let is_extended = dialect.is_extended;
+    connection.hears_of_losses.set(is_extended);
     if is_extended || shard.config.native_pings {
         connection.liveness.demand_answers();
     }
@@ -157,7 +158,7 @@ async fn open_cable(
     earlier_sid: Option<String>,
 ) -> CableSession {
     let record = match earlier_sid.filter(|_| is_extended) {
-        Some(earlier) => shard.claim(&earlier).await,
+        Some(earlier) => shard.claim(&earlier, &request).await,
         None => None,
     };
     let mut session = match record {

@@ -1,6 +1,6 @@
 //! Protocol buffers, as `actioncable-v1-protobuf` has them: one message for both directions, whose payload is msgpack.
 //! `actioncable-v1-ext-protobuf` has another message from the server, with positions and resumed sessions; only servers
-//! use it here.
+//! use it here. Presence and answered pings are additions to AnyCable's schema: see [`messages`].
 
 mod commands;
 mod messages;
@@ -10,14 +10,17 @@ use std::borrow::Cow;
 
 use prost::Message as _;
 
-use self::messages::{CommandMessage, DISCONNECT, ServerMessage, TYPES};
+use self::messages::{CommandMessage, DISCONNECT, NO_TYPE, ServerMessage, type_name};
 pub(super) use self::{commands::command_json, replies::encode_reply};
 use super::{
     EncodeError,
     json_text::{push_entry, push_key},
     msgpack::{MsgpackError, value_to_json},
 };
-use crate::command::{Command, CommandError};
+use crate::{
+    command::{Command, CommandError},
+    presence::MESSAGE_TYPE,
+};
 
 /// Bytes are not the message that was expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -74,22 +77,24 @@ pub(super) fn command(json: &str) -> Result<Vec<u8>, EncodeError> {
 pub(super) fn reply(message: &[u8], json: &mut String) -> Result<(), ProtobufError> {
     let message = ServerMessage::decode(message)?;
     json.push('{');
-    match usize::try_from(message.kind)
-        .ok()
-        .and_then(|kind| TYPES.get(kind))
-    {
-        Some(None) => {}
-        Some(Some(kind)) => push_entry(json, "type", kind),
+    match (message.kind, type_name(message.kind)) {
+        _ if !message.presence.is_empty() => push_entry(json, "type", MESSAGE_TYPE),
+        (NO_TYPE, _) => {}
+        (_, Some(kind)) => push_entry(json, "type", kind),
         // Treated like an unknown type in JSON.
-        None => push_entry(json, "type", &format!("number {}", message.kind)),
+        (unknown, None) => push_entry(json, "type", &format!("number {unknown}")),
     }
     // An absent field has its default: protocol buffers do not tell the two apart.
     if !message.identifier.is_empty() {
         push_entry(json, "identifier", &message.identifier);
     }
-    if !message.message.is_empty() {
+    let payload = match &*message.presence {
+        [] => &message.message,
+        _ => &message.presence,
+    };
+    if !payload.is_empty() {
         push_key(json, "message");
-        value_to_json(&message.message, json)?;
+        value_to_json(payload, json)?;
     }
     if !message.reason.is_empty() {
         push_entry(json, "reason", &message.reason);

@@ -11,17 +11,23 @@ use crate::{resp::ReplyReader, tls::TlsSettings};
 /// A sink that takes this long for every payload.
 struct Slow {
     each: Duration,
+    /// The id of a payload that it cannot take.
+    cannot_take: Option<String>,
     accepted: Arc<Mutex<Vec<String>>>,
 }
 
 impl Sink for Slow {
-    async fn accept(&self, payload: &[u8]) {
+    async fn accept(&self, payload: &[u8], id: Option<&str>) -> Taken {
         tokio::time::sleep(self.each).await;
         let payload = String::from_utf8_lossy(payload).into_owned();
         self.accepted
             .lock()
             .expect("no test panics with it")
             .push(payload);
+        if self.cannot_take.as_deref() == id {
+            return Taken::Later;
+        }
+        Taken::Done
     }
 }
 
@@ -40,6 +46,7 @@ fn consumer(each: Duration) -> (Consumer<Slow>, Arc<Mutex<Vec<String>>>) {
     };
     let sink = Slow {
         each,
+        cannot_take: Some("0-0".to_owned()),
         accepted: Arc::clone(&accepted),
     };
     let consumer = Consumer {
@@ -139,6 +146,26 @@ async fn a_lost_connection_neither_cuts_a_message_in_half_nor_lets_it_come_twice
     assert!(processed.is_err());
     assert_eq!(*accepted.lock().unwrap(), ["payload 1-0"]);
     assert_eq!(consumer.member.unacknowledged, [b"1-0".to_vec()]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_that_cannot_be_published_is_not_acknowledged_and_no_later_one_is_taken() {
+    let (mut consumer, accepted) = consumer(Duration::ZERO);
+    consumer.sink.cannot_take = Some("2-0".to_owned());
+    let (ours, theirs) = tokio::io::duplex(1024);
+    let redis = tokio::spawn(redis(theirs));
+    let mut connection = Connection::over(ours);
+    let ids = ["1-0", "2-0", "3-0"];
+    let processed = consumer.process(&mut connection, &entries(&ids)).await;
+    assert!(
+        matches!(processed, Err(ConnectionError::Postponed)),
+        "{processed:?}"
+    );
+    drop(connection);
+    assert_eq!(*accepted.lock().unwrap(), ["payload 1-0", "payload 2-0"]);
+    let commands = redis.await.expect("all commands are known");
+    let commands: Vec<_> = commands.iter().map(|(_, command)| command.as_str()).collect();
+    assert_eq!(commands, ["MULTI", "XACK key group 1-0", "XDEL key 1-0", "EXEC"]);
 }
 
 /// A consumer that takes no messages for 30 s, and its connection.

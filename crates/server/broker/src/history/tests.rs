@@ -309,3 +309,58 @@ fn logs_in_figures() {
     let sum: usize = history.largest(9, "", now_ms).iter().map(|it| it.n_bytes).sum();
     assert_eq!(sum, history.totals().n_bytes);
 }
+
+fn place(epoch: &str, offset: u64, at_secs: u64) -> Place<'_> {
+    Place {
+        epoch,
+        offset,
+        at_ms: at_secs * SECOND,
+    }
+}
+
+#[test]
+fn messages_with_a_place_continue_their_log_or_begin_it_anew() {
+    let mut history = history(100, 600, usize::MAX, Truncation::Refuse);
+    let now_ms = 110 * SECOND;
+    let begun = history.begin_at("s", place("x", 5, 100), now_ms);
+    assert_eq!(begun, 1, "readers see it like a message");
+    for number in 6..=8 {
+        let at = place("x", number, 100 + number);
+        let entry = history.append_at("s", at, u32::try_from(number).expect("small"), 10, now_ms);
+        assert_eq!((entry.offset, entry.at_ms), (number, (100 + number) * SECOND));
+    }
+    let check = |history: &History<u32>, start, expected: Result<Vec<u32>, Refused>| {
+        let up_to = history.last_serial();
+        assert_eq!(replay(history, "s", start, up_to, 110), expected, "{start:?}");
+    };
+    for (start, expected) in [
+        (after("x", 5), Ok(vec![6, 7, 8])),
+        (after("x", 8), Ok(vec![])),
+        (after("x", 4), Err(Refused::Gone)),
+        (after("y", 5), Err(Refused::OtherEpoch)),
+        (Start::Since(107), Ok(vec![7, 8])),
+        (Start::Since(101), Ok(vec![6, 7, 8])),
+        (Start::Since(100), Err(Refused::Gone)),
+        (Start::Unseen(begun), Ok(vec![6, 7, 8])),
+    ] {
+        check(&history, start, expected);
+    }
+    let before = history.last_serial();
+    history.append_at("s", place("x", 10, 109), 10, 10, now_ms);
+    for (start, expected) in [
+        (after("x", 9), Ok(vec![10])),
+        (after("x", 8), Err(Refused::Gone)),
+        // A reader that was about to get message 8 must not miss what is behind it.
+        (Start::Unseen(before), Err(Refused::Gone)),
+        (Start::Unseen(history.last_serial()), Ok(vec![])),
+    ] {
+        check(&history, start, expected);
+    }
+    history.append_at("s", place("y", 11, 109), 11, 10, now_ms);
+    check(&history, after("y", 10), Ok(vec![11]));
+    check(&history, after("x", 10), Err(Refused::OtherEpoch));
+    let totals = history.totals();
+    assert_eq!((totals.n_logs, totals.n_entries), (1, 1));
+    let outline = history.outline("s", now_ms).expect("it has a log");
+    assert_eq!(outline.n_bytes, totals.n_bytes);
+}

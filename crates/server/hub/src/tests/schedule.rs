@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, rc::Rc};
 use proptest::prelude::*;
 
 use super::unlimited;
-use crate::{Format, Hub, Portion, SessionId};
+use crate::{Audience, Format, Hub, Portion, SessionId};
 
 const STREAMS: [&str; 3] = ["a", "b", "c"];
 const N_SESSIONS: usize = 5;
@@ -142,11 +142,12 @@ impl World {
         let ticket = Rc::new(());
         let range = (stream, 0)..(stream, N_SESSIONS);
         let sessions: Vec<_> = self.listeners.range(range).map(|(_, session)| *session).collect();
-        let published = self
-            .hub
-            .publish(STREAMS[stream], None, Rc::clone(&ticket), |_, _| {
-                u32::try_from(message).expect("few messages").to_be_bytes().into()
-            });
+        let published = self.hub.publish(
+            STREAMS[stream],
+            Audience::default(),
+            Rc::clone(&ticket),
+            |_, _| u32::try_from(message).expect("few messages").to_be_bytes().into(),
+        );
         prop_assert_eq!(
             (published.n_deliveries, published.overflowed.len()),
             (sessions.len(), 0)

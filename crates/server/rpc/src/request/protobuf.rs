@@ -1,8 +1,7 @@
 //! The part of protocol buffers' encoding that requests need: strings, lists and maps of them, and nested messages.
 //! prost's message types own their contents, so everything would have to be copied twice.
 
-use std::collections::BTreeMap;
-
+use plimsoll_server::application::Entries;
 use prost::encoding::{WireType, encode_varint, encoded_len_varint};
 
 /// The size of a key. Field numbers below 16 make keys of one byte; the contract has no others.
@@ -51,7 +50,7 @@ pub(super) fn strings(tag: u8, texts: &[Box<str>], out: &mut Vec<u8>) {
 }
 
 /// Length of a map.
-pub(super) fn map_len(entries: &BTreeMap<String, String>) -> usize {
+pub(super) fn map_len(entries: &Entries) -> usize {
     let lengths = entries
         .iter()
         .map(|(key, value)| nested_len(string_len(key) + string_len(value)));
@@ -59,8 +58,8 @@ pub(super) fn map_len(entries: &BTreeMap<String, String>) -> usize {
 }
 
 /// Appends a map: a list of messages with key and value.
-pub(super) fn map(tag: u8, entries: &BTreeMap<String, String>, out: &mut Vec<u8>) {
-    for (key, value) in entries {
+pub(super) fn map(tag: u8, entries: &Entries, out: &mut Vec<u8>) {
+    for (key, value) in entries.iter() {
         nested(tag, string_len(key) + string_len(value), out);
         string(1, key, out);
         string(2, value, out);

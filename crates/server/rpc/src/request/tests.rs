@@ -23,12 +23,17 @@ fn env() -> impl Strategy<Value = proto::Env> {
     })
 }
 
-fn borrowed(env: &proto::Env) -> Env<'_> {
+/// The maps of an `Env`, as a session has them.
+fn maps(env: &proto::Env) -> [Entries; 3] {
+    [&env.headers, &env.cstate, &env.istate].map(|map| map.clone().into_iter().collect())
+}
+
+fn borrowed<'a>(env: &'a proto::Env, [headers, cstate, istate]: &'a [Entries; 3]) -> Env<'a> {
     Env {
         url: &env.url,
-        headers: &env.headers,
-        cstate: &env.cstate,
-        istate: Cow::Borrowed(&env.istate),
+        headers,
+        cstate,
+        istate: Cow::Borrowed(istate),
     }
 }
 
@@ -46,14 +51,15 @@ proptest! {
     fn requests_are_what_prost_would_write(
         env in env(), identifier in text(), identifiers in text(), data in text(), subscriptions in vec(text(), 0..3)
     ) {
-        let connect = ConnectionRequest { env: borrowed(&env) };
+        let maps = maps(&env);
+        let connect = ConnectionRequest { env: borrowed(&env, &maps) };
         check(&connect, &proto::ConnectionRequest { env: Some(env.clone()) });
         let command = CommandMessage {
             command: "message",
             identifier: &identifier,
             connection_identifiers: &identifiers,
             data: &data,
-            env: borrowed(&env),
+            env: borrowed(&env, &maps),
         };
         check(&command, &proto::CommandMessage {
             command: "message".to_owned(),
@@ -66,7 +72,7 @@ proptest! {
         let disconnect = DisconnectRequest {
             identifiers: &identifiers,
             subscriptions: &boxed,
-            env: borrowed(&env),
+            env: borrowed(&env, &maps),
         };
         check(&disconnect, &proto::DisconnectRequest {
             identifiers: identifiers.clone(),

@@ -66,6 +66,15 @@ const TILES = [
   ["Memory", now("mem_sys_bytes"), bytes],
 ];
 
+/** Title, metric of the number, metric of the memory. */
+const KEPT = [
+  ["Messages", "history_entries_num", "history_bytes"],
+  ["Streams with messages", "history_streams_num"],
+  ["Sessions that wait for their clients", "sessions_awaited_num"],
+  ["Members that are present", "presence_members_num", "presence_bytes"],
+  ["Joins and leaves that wait for the webhook", "presence_webhook_queue_size"],
+];
+
 const HISTOGRAMS = [
   ["Broadcasts, to their last write", "broadcast_duration_seconds", {}],
   ["Event loop lag", "event_loop_lag_seconds", {}],
@@ -165,11 +174,16 @@ function showStreams(state) {
   const { largest_streams: streams } = state;
   byId("history").hidden = !streams;
   if (!streams) return;
-  const [kept, logs, memory, away] = ["history_entries_num", "history_streams_num", "history_bytes", "sessions_awaited_num"].map(
-    (name) => total(state, name),
+  const rowsKept = KEPT.filter(([, name]) => name in state.metrics).map(([title, name, memory]) =>
+    element(
+      "tr",
+      {},
+      element("td", {}, title),
+      number(count(total(state, name))),
+      number(memory ? bytes(total(state, memory)) : ""),
+    ),
   );
-  byId("kept").textContent =
-    `${count(kept)} messages of ${count(logs)} streams, ${bytes(memory)} · ${count(away)} sessions wait for their clients`;
+  byId("kept").replaceChildren(head("kept for clients", "number", "memory"), ...rowsKept);
   const rows = streams.map(({ stream, bytes: size, messages, last_at_ms }) =>
     element(
       "tr",

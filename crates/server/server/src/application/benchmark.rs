@@ -146,7 +146,7 @@ mod tests {
     #[tokio::test]
     async fn data_comes_back_with_all_its_keys() {
         // Without shards a broadcast is delivered at once.
-        let (publisher, _) = Publisher::new(0, 1 << 20, (None, None), &Registry::default());
+        let (publisher, _) = Publisher::new(0, 1 << 20, (None, None), None, &Registry::default());
         let benchmark = Benchmark::new(publisher);
         for (data, expected) in [
             (

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use super::entries::Entries;
+
 /// The key of the peer's address in [`Environment::headers`], as in Rack.
 pub const REMOTE_ADDRESS: &str = "REMOTE_ADDR";
 
@@ -14,7 +16,7 @@ pub(crate) const PRESENCE_STREAM: &str = "$p";
 
 /// State that an application asked the session to keep, by key. The values are opaque.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct State(BTreeMap<String, String>);
+pub struct State(Entries);
 
 /// Values to set; an empty value removes its key.
 pub type StateChanges = BTreeMap<String, String>;
@@ -25,14 +27,14 @@ pub struct Environment {
     /// The full URL of the request, with its query.
     pub url: String,
     /// The headers for the application, by lower-case name, and [`REMOTE_ADDRESS`].
-    pub headers: BTreeMap<String, String>,
+    pub headers: Entries,
     /// The connection's state.
     pub cstate: State,
 }
 
 impl State {
     /// An empty state.
-    pub const EMPTY: Self = Self(BTreeMap::new());
+    pub const EMPTY: Self = Self(Entries::EMPTY);
 
     /// Applies changes: an empty value removes its key, any other value replaces the old one (docs/protocols/rpc.md,
     /// State).
@@ -41,7 +43,7 @@ impl State {
             if value.is_empty() {
                 self.0.remove(&key);
             } else {
-                self.0.insert(key, value);
+                self.0.insert(key.into(), value.into());
             }
         }
     }
@@ -52,13 +54,8 @@ impl State {
     }
 
     /// The entries of the state.
-    pub fn entries(&self) -> &BTreeMap<String, String> {
+    pub fn entries(&self) -> &Entries {
         &self.0
-    }
-
-    /// Consumes the state and returns its entries.
-    pub fn into_entries(self) -> BTreeMap<String, String> {
-        self.0
     }
 }
 
@@ -66,7 +63,7 @@ impl Environment {
     /// An empty environment.
     pub const EMPTY: Self = Self {
         url: String::new(),
-        headers: BTreeMap::new(),
+        headers: Entries::EMPTY,
         cstate: State::EMPTY,
     };
 
@@ -86,10 +83,7 @@ mod tests {
     #[track_caller]
     fn check_cookie(cookies: Option<&str>, name: &str, expected: Option<&str>) {
         let environment = Environment {
-            headers: cookies
-                .map(|cookies| ("cookie".to_owned(), cookies.to_owned()))
-                .into_iter()
-                .collect(),
+            headers: cookies.map(|cookies| ("cookie", cookies)).into_iter().collect(),
             ..Environment::default()
         };
         assert_eq!(environment.cookie(name), expected, "{cookies:?}");
@@ -112,9 +106,9 @@ mod tests {
                 .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
             owned.collect()
         };
-        let mut state = State(map(before));
+        let mut state = State(before.iter().copied().collect());
         state.merge(map(changes));
-        assert_eq!(state.into_entries(), map(expected));
+        assert_eq!(state.0, expected.iter().copied().collect());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use plimsoll_cable::{
 
 use super::{
     Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, DisconnectRequest, Environment,
-    Reply, StateChanges,
+    MayResume, Reply, StateChanges,
 };
 use crate::{ProxiedHeaders, jwks::Jwks};
 
@@ -19,6 +19,7 @@ use crate::{ProxiedHeaders, jwks::Jwks};
 pub struct Identification {
     tokens: Option<Tokens>,
     without_token: WithoutToken,
+    checks_returns: bool,
     application: Arc<dyn Application>,
 }
 
@@ -54,8 +55,16 @@ impl Identification {
         Self {
             tokens,
             without_token,
+            checks_returns: false,
             application,
         }
+    }
+
+    /// A client goes on with an earlier session only if it has a valid token with the session's identifiers.
+    #[must_use]
+    pub fn checking_returns(mut self) -> Self {
+        self.checks_returns = true;
+        self
     }
 
     fn accepted(&self, sid: &str, identifiers: String, expires_at: Option<SystemTime>) -> ConnectReply {
@@ -105,6 +114,21 @@ impl Application for Identification {
         }
     }
 
+    fn may_resume<'a>(&'a self, request: &'a ConnectRequest) -> Reply<'a, MayResume> {
+        let Some(tokens) = self.tokens.as_ref().filter(|_| self.checks_returns) else {
+            return self.application.may_resume(request);
+        };
+        Box::pin(async move {
+            let Some(token) = tokens.find(&request.environment) else {
+                return MayResume::None;
+            };
+            match tokens.verify(token).await {
+                Some(Ok(verified)) => MayResume::Of(verified.identifiers),
+                Some(Err(_)) | None => MayResume::None,
+            }
+        })
+    }
+
     fn command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Reply<'a, CommandReply> {
         self.application.command(request)
     }
@@ -138,7 +162,7 @@ impl Tokens {
             .headers
             .get(&ProxiedHeaders::token_header(&self.parameter));
         let query = || query_value(&environment.url, &self.parameter);
-        header.map(String::as_str).or_else(query)
+        header.map(|token| &**token).or_else(query)
     }
 
     /// Verifies a token. `None` if the keys are unavailable.
@@ -194,10 +218,7 @@ mod tests {
     fn check_token(url: &str, header: Option<&str>, expected: Option<&str>) {
         let environment = Environment {
             url: url.to_owned(),
-            headers: header
-                .map(|token| ("x-jid".to_owned(), token.to_owned()))
-                .into_iter()
-                .collect(),
+            headers: header.map(|token| ("x-jid", token)).into_iter().collect(),
             ..Environment::default()
         };
         let tokens = Tokens {

@@ -12,7 +12,7 @@ use crate::log_form::LogForm;
 
 use super::{
     Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, DisconnectRequest,
-    PRESENCE_STREAM, Reply, StateChanges, Status, WHISPER_STREAM, channel::Channel,
+    MayResume, PRESENCE_STREAM, Reply, StateChanges, Status, WHISPER_STREAM, channel::Channel,
 };
 
 /// Stands in front of an application and answers for these channels. Leaves all other channels, and `connect`, to the
@@ -207,6 +207,10 @@ impl Application for StreamChannels {
 
     fn keeps_state_in_sessions(&self) -> bool {
         self.application.keeps_state_in_sessions()
+    }
+
+    fn may_resume<'a>(&'a self, request: &'a ConnectRequest) -> Reply<'a, MayResume> {
+        self.application.may_resume(request)
     }
 
     fn hears_of_every_end(&self) -> bool {

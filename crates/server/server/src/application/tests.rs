@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use super::{
     Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, DisconnectRequest,
-    Environment, Identification, Reply, State, StreamChannel, StreamChannels, WithoutToken,
+    Environment, Identification, MayResume, Reply, State, StreamChannel, StreamChannels, WithoutToken,
 };
 
 /// Records the calls it gets.
@@ -21,6 +21,11 @@ impl Application for Recorder {
     fn connect<'a>(&'a self, _request: &'a ConnectRequest) -> Reply<'a, ConnectReply> {
         self.note("connect");
         Box::pin(std::future::ready(ConnectReply::Failed))
+    }
+
+    fn may_resume<'a>(&'a self, _request: &'a ConnectRequest) -> Reply<'a, MayResume> {
+        self.note("may_resume");
+        Box::pin(std::future::ready(MayResume::Any))
     }
 
     fn command<'a>(&'a self, _request: &'a CommandRequest<'a>) -> Reply<'a, CommandReply> {
@@ -63,6 +68,7 @@ async fn check(front: impl FnOnce(Arc<Recorder>) -> Box<dyn Application>) {
         environment,
     };
     front.connect(&connect).await;
+    assert_eq!(front.may_resume(&connect).await, MayResume::Any);
     let command = CommandRequest {
         shard: 0,
         sid: "",
@@ -81,7 +87,7 @@ async fn check(front: impl FnOnce(Arc<Recorder>) -> Box<dyn Application>) {
         identifiers: "".into(),
         subscriptions: Vec::new(),
         environment: Environment::EMPTY,
-        istate: std::collections::BTreeMap::new(),
+        istate: crate::application::Entries::EMPTY,
     });
     front.stopping();
     front.finish().await;
@@ -89,6 +95,7 @@ async fn check(front: impl FnOnce(Arc<Recorder>) -> Box<dyn Application>) {
         *recorder.0.lock().expect("no test panics with it"),
         [
             "connect",
+            "may_resume",
             "command",
             "keeps_state_in_sessions",
             "hears_of_every_end",

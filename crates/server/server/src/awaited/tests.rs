@@ -18,7 +18,7 @@ fn record(identifiers: &str) -> Record {
         identifiers: identifiers.into(),
         subscriptions: vec![("channel".into(), vec!["stream".into()])],
         environment: Environment::EMPTY,
-        istate: BTreeMap::new(),
+        istate: Entries::EMPTY,
         hears_of_end: true,
         expires_at: None,
         absences: Vec::new(),
@@ -30,7 +30,7 @@ fn session() -> SessionId {
 }
 
 fn is_granted(awaited: &Awaited, sid: &str) -> bool {
-    matches!(awaited.claim(sid), Claim::Granted(_))
+    matches!(awaited.claim(sid, &MayResume::Any), Claim::Granted(_))
 }
 
 /// The sessions about whose end the application is told.
@@ -58,14 +58,14 @@ async fn an_open_session_is_named_until_it_has_left() {
     let awaited = awaited(10, 0, usize::MAX);
     let id = session();
     awaited.opened("a", 3, id);
-    assert!(matches!(awaited.claim("a"), Claim::Open(3, open) if open == id));
+    assert!(matches!(awaited.claim("a", &MayResume::Any), Claim::Open(3, open) if open == id));
     let changed = awaited.changed();
     awaited.leave("a", record("kay"));
     changed.await;
     assert!(is_granted(&awaited, "a"));
     awaited.opened("b", 3, id);
     awaited.closed("b");
-    assert!(matches!(awaited.claim("b"), Claim::Unknown));
+    assert!(matches!(awaited.claim("b", &MayResume::Any), Claim::Unknown));
 }
 
 #[tokio::test(start_paused = true)]
@@ -125,6 +125,20 @@ async fn a_session_does_not_outlive_its_token() {
         );
         assert_eq!(is_granted(&awaited, sid), expected, "{sid}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_must_prove_who_it_is_gets_its_own_session_only() {
+    let awaited = awaited(100, 0, usize::MAX);
+    awaited.leave("a", record("kay"));
+    for may in [MayResume::Of("ann".to_owned()), MayResume::None] {
+        assert!(matches!(awaited.claim("a", &may), Claim::Unknown), "{may:?}");
+    }
+    let may = MayResume::Of("kay".to_owned());
+    assert!(
+        matches!(awaited.claim("a", &may), Claim::Granted(_)),
+        "it was not taken"
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,6 +1,6 @@
 //! One Action Cable session: its commands, its subscriptions, its calls to the application.
 
-use std::{collections::BTreeMap, future::poll_fn, rc::Rc, sync::Arc, time::SystemTime};
+use std::{future::poll_fn, rc::Rc, sync::Arc, time::SystemTime};
 
 use plimsoll_cable::{
     command::{Command, CommandError, HistoryRequest, Member},
@@ -11,7 +11,7 @@ use plimsoll_hub::SessionId;
 use crate::{
     application::{
         Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, DisconnectRequest,
-        Environment, State, StateChanges, Status, WHISPER_STREAM,
+        Entries, Environment, State, StateChanges, Status, WHISPER_STREAM,
     },
     ending::Ending,
     identity::Identity,
@@ -20,6 +20,8 @@ use crate::{
 };
 
 mod attendances;
+mod held;
+mod holding;
 mod pending;
 mod presence;
 mod replay;
@@ -28,7 +30,7 @@ mod resuming;
 mod settling;
 mod wishes;
 
-use self::{attendances::Attendances, pending::Pending, resumable::Resumable};
+use self::{attendances::Attendances, held::Held, pending::Pending, resumable::Resumable};
 pub(crate) use self::{pending::Due, wishes::Wishes};
 
 /// The most subscriptions per connection, pending ones included. Pages have a handful; without a limit one client could
@@ -62,9 +64,11 @@ struct Memory {
     /// The client's request, empty if the application does not want it, and the connection's state.
     environment: Environment,
     /// State by the subscription's identifier. A missing entry is an empty state.
-    istate: BTreeMap<Box<str>, State>,
+    istate: Entries<State>,
     /// Subscriptions that the application has not decided about. `None` while there are none.
     pending: Option<Box<Pending>>,
+    /// Subscriptions that wait for a request for history. `None` if none do.
+    held: Option<Box<Held>>,
     /// Where the client is present. `None` if it has not been present anywhere.
     attendances: Option<Box<Attendances>>,
 }
@@ -242,8 +246,11 @@ impl CableSession {
                 if !self.must_be_subscribed("message", &identifier) {
                     return;
                 }
+                // The application may move the subscription to other streams.
+                self.go_on(shard, id, &identifier).await;
                 let mut reply = self.call(shard, &identifier, Action::Perform(&data)).await;
                 let presence = reply.presence.take();
+                let _heard = shard.hear(&reply.streams).await;
                 self.apply(shard, id, &identifier, reply);
                 if let Some(change) = presence.filter(|_| self.is_subscribed(&identifier)) {
                     self.apply_presence(shard, &identifier, change).await;
@@ -255,11 +262,14 @@ impl CableSession {
                     return;
                 };
                 let publisher = &shard.publisher;
-                publisher.whisper(shard.number, id, stream, data.into()).await;
+                publisher
+                    .whisper((shard.number, id, &self.sid), stream, data.into())
+                    .await;
             }
             Request::History { identifier, history } if self.must_be_subscribed("history", &identifier) => {
                 replay::catch_up(shard).await;
-                replay::send(shard, id, &identifier, history.as_deref()).await;
+                let seen = self.take_held(&identifier);
+                replay::send(shard, id, &identifier, history.as_deref(), seen).await;
             }
             Request::Presence {
                 identifier,
@@ -284,10 +294,13 @@ impl CableSession {
     ) {
         if self.is_subscribed(&identifier) || self.is_pending(&identifier) {
             tracing::debug!(sid = &*self.sid, identifier = %LogForm(&identifier), "A repeated subscription is ignored.");
+            let asks_for_history = wishes.as_ref().is_some_and(|wishes| wishes.history.is_some());
+            if asks_for_history {
+                replay::catch_up(shard).await;
+            } else {
+                self.go_on(shard, id, &identifier).await;
+            }
             if let Some(wishes) = wishes.filter(|_| self.is_subscribed(&identifier)) {
-                if wishes.history.is_some() {
-                    replay::catch_up(shard).await;
-                }
                 self.grant(shard, id, &identifier, *wishes).await;
             }
             return;
@@ -328,6 +341,7 @@ impl CableSession {
             reply.istate.clear();
             return self.apply(shard, id, identifier, reply);
         }
+        let _heard = shard.hear(&reply.streams).await;
         if wishes.as_ref().is_some_and(|wishes| wishes.history.is_some()) {
             replay::catch_up(shard).await;
         }
@@ -347,7 +361,8 @@ impl CableSession {
     async fn grant(&mut self, shard: &Rc<Shard>, id: SessionId, identifier: &str, wishes: Wishes) {
         let Wishes { history, presence } = wishes;
         if history.is_some() {
-            replay::send(shard, id, identifier, history.as_ref()).await;
+            let seen = self.take_held(identifier);
+            replay::send(shard, id, identifier, history.as_ref(), seen).await;
         }
         if let Some(member) = presence {
             self.join(shard, id, identifier, &member).await;
@@ -369,6 +384,7 @@ impl CableSession {
         reply.istate.clear();
         // The order is that of a resumed session's `restored_ids`.
         self.subscriptions.remove(position);
+        self.take_held(identifier);
         if let Some(memory) = &mut self.memory {
             memory.istate.remove(identifier);
         }
@@ -445,7 +461,7 @@ impl CableSession {
     /// A value of a subscription's state. `None` if the application set none.
     fn state(&self, identifier: &str, key: &str) -> Option<&str> {
         let state = self.memory.as_ref()?.istate.get(identifier)?;
-        state.entries().get(key).map(String::as_str)
+        state.entries().get(key).map(|value| &**value)
     }
 
     /// Whether the subscription of a command exists. Without one the command is ignored.
@@ -488,6 +504,7 @@ impl Drop for CableSession {
             environment,
             istate,
             pending: _,
+            held: _,
             attendances: _,
         } = *memory
         else {
@@ -509,10 +526,10 @@ static NO_STATE: State = State::EMPTY;
 impl Memory {
     fn merge(&mut self, identifier: &str, istate: StateChanges, cstate: StateChanges) {
         if !istate.is_empty() {
-            let state = self.istate.entry(identifier.into()).or_default();
+            let mut state = self.istate.remove(identifier).unwrap_or_default();
             state.merge(istate);
-            if state.is_empty() {
-                self.istate.remove(identifier);
+            if !state.is_empty() {
+                self.istate.insert(identifier.into(), state);
             }
         }
         self.environment.cstate.merge(cstate);

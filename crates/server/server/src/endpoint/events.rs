@@ -49,6 +49,7 @@ pub(crate) async fn open(shard: Rc<Shard>, stream: Stream, opening: Opening, cou
     } = opening;
     let sid: Rc<str> = request.sid.as_str().into();
     let connection = Rc::new(Connection::new(stream, true, sid, counted));
+    connection.hears_of_losses.set(true);
     let session = shard.open_session(Rc::clone(&connection), encoding::events_format(events));
     let id = session.id;
     shard.hold(id);

@@ -1,13 +1,14 @@
-//! Answers with a complete body, and those that tell clients to come back later.
+//! Answers, and those that tell clients to come back later.
 
 use bytes::Bytes;
-use http_body_util::Full;
+use http_body_util::{Either, Full};
 use hyper::{Response, StatusCode, header};
 
+use super::flow::Flow;
 use crate::shard::Shard;
 
-/// An answer with a complete body.
-pub(super) type Answer = Response<Full<Bytes>>;
+/// An answer. Its body is complete, or goes on.
+pub(super) type Answer = Response<Either<Full<Bytes>, Flow>>;
 
 /// The answer to every request for work while the server stops.
 pub(super) fn stopping(shard: &Shard) -> Answer {
@@ -29,7 +30,7 @@ pub(super) fn text(status: StatusCode, text: &str) -> Answer {
 }
 
 pub(super) fn answer_of(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Answer {
-    let mut answer = Response::new(Full::new(body.into()));
+    let mut answer = Response::new(Either::Left(Full::new(body.into())));
     *answer.status_mut() = status;
     with_header(answer, header::CONTENT_TYPE, content_type)
 }

@@ -1,4 +1,4 @@
-//! The REST API for backends (docs/reference/rest-api.md): publish, history, streams, disconnect.
+//! The REST API for backends (docs/reference/rest-api.md): publish, history, streams, presence, disconnect.
 //!
 //! Paths and authentication are AnyCable's where AnyCable has them. Beyond it, the names of streams may be percent-encoded,
 //! a body that cannot be published is refused, and a key makes repetitions of a request harmless.
@@ -7,23 +7,16 @@ use hyper::{Method, Request, StatusCode, body::Incoming, header};
 
 use super::{
     answers::{Answer, text, with_header},
-    broadcast,
+    broadcast, percent,
 };
-use crate::{
-    config::Api,
-    idempotency::{Begin, MAX_KEY_BYTES},
-    purpose::Purpose,
-    shard::Shard,
-};
+use crate::{config::Api, idempotency::Begin, purpose::Purpose, shard::Shard};
 
 mod answers;
 mod disconnect;
 mod history;
+mod presence;
 mod query;
 mod streams;
-
-/// The header that names a publication.
-const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// A request to the API.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +26,8 @@ pub(super) enum Route {
     Streams,
     /// The history of the stream with this name.
     History(String),
+    /// The members of the stream with this name.
+    Presence(String),
     /// There is nothing at this path of the API.
     Nothing,
 }
@@ -44,20 +39,27 @@ impl Route {
             "/publish" => Self::Publish,
             "/disconnect" => Self::Disconnect,
             "/streams" => Self::Streams,
-            path => {
-                let stream = path.strip_prefix("/history/");
-                let stream = stream.filter(|it| !it.is_empty() && !it.contains('/'));
-                stream
-                    .and_then(query::percent_decoded)
-                    .map_or(Self::Nothing, Self::History)
-            }
+            path => Self::of_stream(path).unwrap_or(Self::Nothing),
         }
+    }
+
+    /// The route of a path that names a stream.
+    fn of_stream(path: &str) -> Option<Self> {
+        let name = |part: &str| {
+            let is_name = !part.is_empty() && !part.contains('/');
+            is_name.then(|| percent::decoded(part)).flatten()
+        };
+        if let Some(stream) = path.strip_prefix("/history/") {
+            return name(stream).map(Self::History);
+        }
+        let stream = path.strip_prefix("/presence/")?.strip_suffix("/users")?;
+        name(stream).map(Self::Presence)
     }
 
     fn method(&self) -> Method {
         match self {
             Self::Publish | Self::Disconnect => Method::POST,
-            Self::Streams | Self::History(_) | Self::Nothing => Method::GET,
+            Self::Streams | Self::History(_) | Self::Presence(_) | Self::Nothing => Method::GET,
         }
     }
 }
@@ -89,9 +91,11 @@ pub(super) async fn answer(shard: &Shard, route: Route, request: Request<Incomin
         Route::Publish => publish(shard, request).await,
         Route::Disconnect => disconnect::answer(shard, request.into_body()).await,
         Route::Streams => streams::answer(shard, &query),
-        Route::History(stream) => history::answer(shard, &stream, &query),
+        Route::History(stream) => history::answer(shard, &stream, &query).await,
+        Route::Presence(stream) => presence::answer(shard, &stream, &query),
         Route::Nothing => {
-            let paths = "The API has publish, disconnect, streams and history/<stream>. A / in a name is written %2F.";
+            let paths = "The API has publish, disconnect, streams, history/<stream> and presence/<stream>/users. \
+                         A / in a name is written %2F.";
             text(StatusCode::NOT_FOUND, paths)
         }
     }
@@ -108,15 +112,9 @@ fn other_method(route: &Route) -> Answer {
 /// Publishes the body, once for each key.
 async fn publish(shard: &Shard, request: Request<Incoming>) -> Answer {
     let (head, body) = request.into_parts();
-    let key = match head.headers.get(IDEMPOTENCY_KEY).map(|key| key.to_str()) {
-        None => None,
-        Some(Ok(key)) if (1..=MAX_KEY_BYTES).contains(&key.len()) => Some(key),
-        Some(_) => {
-            let expected = format!(
-                "Nothing was published: Idempotency-Key must have 1 to {MAX_KEY_BYTES} characters of ASCII."
-            );
-            return text(StatusCode::BAD_REQUEST, &expected);
-        }
+    let key = match broadcast::idempotency_key(&head.headers) {
+        Ok(key) => key,
+        Err(refusal) => return refusal.answer(shard),
     };
     let body = match broadcast::read(shard, body).await {
         Ok(body) => body,
@@ -141,7 +139,7 @@ async fn publish(shard: &Shard, request: Request<Incoming>) -> Answer {
             return text(StatusCode::UNPROCESSABLE_ENTITY, refusal);
         }
     };
-    match shard.publisher.accept(body.bytes()).await {
+    match shard.publisher.accept_once(body.bytes(), key).await {
         Ok(()) => {
             if let Some(pass) = pass {
                 pass.done();
@@ -159,6 +157,7 @@ mod tests {
     #[test]
     fn paths_of_the_api() {
         let history = |name: &str| Route::History(name.to_owned());
+        let presence = |name: &str| Route::Presence(name.to_owned());
         for (path, expected) in [
             ("/publish", Route::Publish),
             ("/disconnect", Route::Disconnect),
@@ -171,6 +170,14 @@ mod tests {
             ("/history/%2", Route::Nothing),
             ("/history/", Route::Nothing),
             ("/history/a/b", Route::Nothing),
+            ("/presence/room/users", presence("room")),
+            ("/presence/chat%2F1/users", presence("chat/1")),
+            ("/presence/users/users", presence("users")),
+            ("/presence//users", Route::Nothing),
+            ("/presence/users", Route::Nothing),
+            ("/presence/a/b/users", Route::Nothing),
+            ("/presence/%FF/users", Route::Nothing),
+            ("/presence/room", Route::Nothing),
             ("/publish/", Route::Nothing),
             ("/", Route::Nothing),
         ] {

@@ -19,13 +19,17 @@ use super::{
     body,
 };
 use crate::{
-    AcceptError, AllowedOrigins, MAX_BROADCAST_BYTES,
+    AcceptError, AllowedOrigins, EngineError, MAX_BROADCAST_BYTES,
     config::{BackendAccess, Broadcasts},
+    idempotency::MAX_KEY_BYTES,
     request_bodies::{NoRoom, RequestBody},
     shard::Shard,
 };
 
 mod sender;
+
+/// The header of a request that must not be carried out twice.
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// How much of a body that is too large is read and discarded before the connection is closed.
 const MAX_DISCARDED_BYTES: usize = 32 << 20;
@@ -71,6 +75,13 @@ impl From<AcceptError> for Refusal {
         match error {
             AcceptError::Invalid(error) => Self::Because(StatusCode::BAD_REQUEST, error.to_string()),
             AcceptError::Stopping => Self::Stopping,
+            AcceptError::Engine(error) => {
+                let status = match error {
+                    EngineError::Away(_) => StatusCode::SERVICE_UNAVAILABLE,
+                    EngineError::Refused(_) => StatusCode::UNPROCESSABLE_ENTITY,
+                };
+                Self::Because(status, error.to_string())
+            }
         }
     }
 }
@@ -101,7 +112,8 @@ async fn answer_backend(shard: &Shard, request: Request<Incoming>, broadcasts: &
     if let Some(answer) = refused(request.headers(), &broadcasts.access, allowed_pages) {
         return answer;
     }
-    match publish(shard, request.into_body()).await {
+    let (head, body) = request.into_parts();
+    match publish(shard, &head.headers, body).await {
         Ok(()) => text(StatusCode::CREATED, "Published."),
         Err(refusal) => refusal.answer(shard),
     }
@@ -136,9 +148,26 @@ fn is_authorized(headers: &HeaderMap, key: &str) -> bool {
     token.is_some_and(|token| token.ct_eq(key.as_bytes()).into())
 }
 
-async fn publish(shard: &Shard, body: Incoming) -> Result<(), Refusal> {
+/// Only an engine that keeps messages knows the keys of this path. Without one they have no effect, as with AnyCable.
+async fn publish(shard: &Shard, headers: &HeaderMap, body: Incoming) -> Result<(), Refusal> {
+    let key = match shard.config.engine {
+        Some(_) => idempotency_key(headers)?,
+        None => None,
+    };
     let body = read(shard, body).await?;
-    Ok(shard.publisher.accept(body.bytes()).await?)
+    Ok(shard.publisher.accept_once(body.bytes(), key).await?)
+}
+
+/// The key under which a request is carried out once, if it has one.
+pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, Refusal> {
+    match headers.get(IDEMPOTENCY_KEY).map(|key| key.to_str()) {
+        None => Ok(None),
+        Some(Ok(key)) if (1..=MAX_KEY_BYTES).contains(&key.len()) => Ok(Some(key)),
+        Some(_) => {
+            let expected = format!("Idempotency-Key must have 1 to {MAX_KEY_BYTES} characters of ASCII");
+            Err(Refusal::Because(StatusCode::BAD_REQUEST, expected))
+        }
+    }
 }
 
 /// Reads the body of a request for work. A server that stops does not wait for it.

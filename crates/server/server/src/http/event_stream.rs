@@ -4,11 +4,10 @@
 use std::net::SocketAddr;
 
 use hyper::{Method, Request, StatusCode, body::Incoming, header};
-use plimsoll_websocket::handshake::server as handshake;
 
 use super::{
     answers::{Answer, text, with_header},
-    body,
+    body, head,
 };
 use crate::{
     endpoint::events::{Opening, wanted::Wanted},
@@ -57,17 +56,8 @@ async fn read(shard: &Shard, request: Request<Incoming>, peer: SocketAddr) -> Re
         Method::POST => Some(body::read(shard, body, MAX_BODY_BYTES, shard.config.handshake_timeout).await?),
         _ => None,
     };
-    // The WebSocket parser reads this head, too, so that headers, cookies and limits mean the same.
-    let head = wire_form(&head);
-    let request = match handshake::Request::parse(&head) {
-        Ok(Some((request, _))) => request,
-        Ok(None) => return Err(text(StatusCode::BAD_REQUEST, "The request head is incomplete.")),
-        Err(error) => {
-            let (status, reason) = error.response();
-            let status = StatusCode::from_u16(status).expect("the codec knows its HTTP statuses");
-            return Err(text(status, &reason));
-        }
-    };
+    let head = head::wire_form(&head);
+    let request = head::parse(&head).map_err(|refusal| *refusal)?;
     let wanted = match body {
         Some(body) => Wanted::from_body(&request, body.bytes()),
         None => Wanted::from_query(&request),
@@ -87,16 +77,4 @@ async fn read(shard: &Shard, request: Request<Incoming>, peer: SocketAddr) -> Re
         subscriptions,
         cors: http::HeaderMap::new(),
     })
-}
-
-/// A request head in the form in which it may have been sent.
-fn wire_form(head: &http::request::Parts) -> Vec<u8> {
-    let mut bytes = format!("{} {} HTTP/1.1\r\n", head.method, head.uri).into_bytes();
-    for (name, value) in &head.headers {
-        for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
-            bytes.extend_from_slice(part);
-        }
-    }
-    bytes.extend_from_slice(b"\r\n");
-    bytes
 }

@@ -5,25 +5,19 @@ use std::{
     fs::File,
     io::{self, Read},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
-use bytes::Bytes;
 use http::{Request, StatusCode, Uri, header};
-use http_body_util::{BodyExt, Empty, Limited};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::{
-    client::legacy::{self, connect::HttpConnector},
-    rt::TokioExecutor,
-};
-use plimsoll_trust::{NoAuthorities, believing, system_authorities};
-use rustls::RootCertStore;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper_util::client::legacy;
+use plimsoll_trust::NoAuthorities;
 
 use super::Location;
+use crate::https::{self, Client, with_causes};
 
 /// The largest set. A key takes about 500 bytes, with a chain of certificates a few thousand.
 const MAX_BYTES: usize = 256 * 1024;
-
-type Client = legacy::Client<HttpsConnector<HttpConnector>, Empty<Bytes>>;
 
 /// Why a set cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -62,7 +56,8 @@ impl Reader {
         Ok(match location {
             Location::File(path) => Self::File(path),
             Location::Url(uri) => Self::Url {
-                client: Box::new(client(&uri)?),
+                // The next reading is minutes away, so a kept connection is useless.
+                client: Box::new(https::client(&uri, Duration::ZERO)?),
                 uri,
             },
         })
@@ -90,7 +85,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>, ReadError> {
 async fn get(client: &Client, uri: Uri) -> Result<Vec<u8>, ReadError> {
     let request = Request::get(uri)
         .header(header::ACCEPT, "application/jwk-set+json, application/json")
-        .body(Empty::new())
+        .body(Full::default())
         .expect("the URI was parsed, and the header is valid");
     let response = client.request(request).await?;
     if response.status() != StatusCode::OK {
@@ -98,33 +93,4 @@ async fn get(client: &Client, uri: Uri) -> Result<Vec<u8>, ReadError> {
     }
     let body = Limited::new(response.into_body(), MAX_BYTES).collect().await;
     Ok(body.map_err(ReadError::Body)?.to_bytes().into())
-}
-
-/// Creates the HTTP client. The system's authorities are read only for https.
-fn client(uri: &Uri) -> Result<Client, ReadError> {
-    let authorities = match uri.scheme_str() {
-        Some("https") => system_authorities()?,
-        _ => RootCertStore::empty(),
-    };
-    let tls = believing(authorities).with_no_client_auth();
-    let connector = HttpsConnectorBuilder::new()
-        .with_tls_config(tls)
-        .https_or_http()
-        .enable_http1()
-        .build();
-    Ok(legacy::Client::builder(TokioExecutor::new())
-        // The next reading is minutes away, so a kept connection is useless.
-        .pool_max_idle_per_host(0)
-        .build(connector))
-}
-
-/// The error with its causes. hyper's own text is only `client error (Connect)`; the causes say more.
-fn with_causes(error: &legacy::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
 }

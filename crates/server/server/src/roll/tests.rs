@@ -17,14 +17,14 @@ struct Rig {
 impl Rig {
     fn new() -> Self {
         let registry = Registry::default();
-        let (publisher, mailboxes) = Publisher::new(2, 1 << 20, (None, None), &registry);
+        let (publisher, mailboxes) = Publisher::new(2, 1 << 20, (None, None), None, &registry);
         let settings = Settings {
             ttl: TTL,
             announces_updates: true,
             max_bytes: usize::MAX,
         };
         Self {
-            roll: Roll::new(settings, &registry),
+            roll: Roll::new(settings, None, &registry),
             publisher,
             mailboxes,
         }
@@ -119,4 +119,36 @@ async fn a_change_and_its_message_happen_together_or_not_at_all() {
     let n_members = rig.roll.lock().n_members();
     assert_eq!(n_members, attendances.len());
     assert_eq!(rig.messages().len(), n_members);
+}
+
+#[tokio::test]
+async fn a_backend_reads_members_page_by_page() {
+    let rig = Rig::new();
+    let mut attendances = Vec::new();
+    for id in ["c", "a", "b"] {
+        attendances.push(rig.join(id, "12").await);
+    }
+    let check = |after: Option<&str>, n, max_bytes, expected: &str, has_more| {
+        let page = rig.roll.page("s", after, n, max_bytes);
+        let ids: String = page.members.iter().map(|(id, _)| &**id).collect();
+        assert_eq!(
+            (page.total, &*ids, page.has_more),
+            (3, expected, has_more),
+            "{after:?} {n} {max_bytes}"
+        );
+        assert!(page.members.iter().all(|(_, info)| info.as_deref() == Some("12")));
+    };
+    check(None, 9, 1000, "abc", false);
+    check(None, 3, 1000, "abc", false);
+    check(None, 2, 1000, "ab", true);
+    check(Some("b"), 2, 1000, "c", false);
+    check(Some("ab"), 2, 1000, "bc", false);
+    check(Some("c"), 2, 1000, "", false);
+    // A record has 27 bytes, and the last one may exceed the limit.
+    check(None, 9, 27, "a", true);
+    check(None, 9, 28, "ab", true);
+    for attendance in attendances {
+        rig.roll.leave(&rig.publisher, attendance).await;
+    }
+    assert_eq!(rig.roll.page("s", None, 9, 1000).total, 0);
 }

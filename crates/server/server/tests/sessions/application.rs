@@ -215,3 +215,27 @@ impl Application for Refusing {
         panic!("nobody gets this far");
     }
 }
+
+/// Accepts every client. The identifier of a subscription is the list of its streams.
+pub(crate) struct Streaming;
+
+impl Starts for Streaming {
+    fn start(self, _: Publisher) -> Arc<dyn Application> {
+        Arc::new(self)
+    }
+}
+
+impl Application for Streaming {
+    fn connect<'a>(&'a self, request: &'a ConnectRequest) -> Reply<'a, ConnectReply> {
+        accept(request)
+    }
+
+    fn command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Reply<'a, CommandReply> {
+        Box::pin(std::future::ready(CommandReply {
+            status: Status::Accepted,
+            streams: request.identifier.split(' ').map(str::to_owned).collect(),
+            transmissions: vec![reply::encode_confirm(request.identifier)],
+            ..CommandReply::default()
+        }))
+    }
+}

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use plimsoll_websocket::{
-    CloseCode, CloseFrame, Config, Decoder, Event, Frame, Opcode, Role, encode_close, encode_frame, handshake,
+    CloseCode, CloseFrame, Config, Decoder, Event, Frame, Opcode, Role, encode_close, encode_frame,
+    handshake::client::Handshake,
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -49,8 +50,22 @@ impl Client {
     }
 
     pub(crate) async fn connect_without_welcome(server: &Server, path: &str) -> Self {
+        Self::shake_hands(server, Handshake::new("localhost", path, [7; 16])).await
+    }
+
+    /// Connects with the extended protocol. `sid` names the session to resume. Reads nothing.
+    pub(crate) async fn connect_extended(server: &Server, sid: Option<&str>) -> Self {
+        let handshake =
+            Handshake::new("localhost", "/cable", [7; 16]).protocols(&["actioncable-v1-ext-json"]);
+        let handshake = match sid {
+            Some(sid) => handshake.headers(&[("X-ANYCABLE-RESTORE-SID", sid)]),
+            None => handshake,
+        };
+        Self::shake_hands(server, handshake).await
+    }
+
+    async fn shake_hands(server: &Server, handshake: Handshake) -> Self {
         let mut stream = TcpStream::connect(server.address()).await.unwrap();
-        let handshake = handshake::client::Handshake::new("localhost", path, [7; 16]);
         stream.write_all(&handshake.request().unwrap()).await.unwrap();
         let mut unread = Vec::new();
         loop {

@@ -5,6 +5,7 @@ mod application;
 mod client;
 mod draining;
 mod memory;
+mod recovery;
 mod server;
 
 use application::{Gate, Refusing, Undecided};

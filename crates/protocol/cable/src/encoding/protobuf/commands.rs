@@ -9,7 +9,7 @@ use super::{
         msgpack::value_to_json,
     },
     ProtobufError,
-    messages::{COMMANDS, CommandMessage, History},
+    messages::{CommandMessage, History, command_name},
 };
 
 /// Appends the JSON of a command. A command with an unknown number has an unknown name.
@@ -20,10 +20,11 @@ pub(in super::super) fn command_json(message: &[u8], json: &mut String) -> Resul
         data,
         message,
         history,
+        presence,
     } = CommandMessage::decode(message)?;
-    let number = usize::try_from(command).unwrap_or(usize::MAX);
+    let name = command_name(command);
     json.push('{');
-    match COMMANDS.get(number) {
+    match name {
         Some(name) => push_entry(json, "command", name),
         None => push_entry(json, "command", &format!("number {command}")),
     }
@@ -31,13 +32,17 @@ pub(in super::super) fn command_json(message: &[u8], json: &mut String) -> Resul
     if !message.is_empty() {
         push_key(json, "data");
         value_to_json(&message, json)?;
-    } else if COMMANDS.get(number) == Some(&"whisper") {
+    } else if name == Some("whisper") {
         push_whispered(json, &data);
     } else {
         push_entry(json, "data", &data);
     }
     if let Some(history) = history {
         push_history(json, &history);
+    }
+    if !presence.is_empty() {
+        push_key(json, "presence");
+        value_to_json(&presence, json)?;
     }
     json.push('}');
     Ok(())
@@ -131,6 +136,41 @@ mod tests {
             &packed,
             r#"{"command":"whisper","identifier":"i","data":{"a":1}}"#,
         );
+    }
+
+    #[test]
+    fn clients_are_present_and_ask_who_is() {
+        let kay = b"\x82\xa2id\xa17\xa4info\x81\xa1n\x01";
+        for (number, data, presence, expected) in [
+            (
+                1,
+                &b""[..],
+                &kay[..],
+                r#""subscribe","identifier":"i","data":"","presence":{"id":"7","info":{"n":1}}"#,
+            ),
+            (101, b"", b"", r#""presence","identifier":"i","data":"""#),
+            (
+                101,
+                b"\x81\xaereturn_records\xc2",
+                b"",
+                r#""presence","identifier":"i","data":{"return_records":false}"#,
+            ),
+            (
+                102,
+                b"",
+                &kay[..],
+                r#""join","identifier":"i","data":"","presence":{"id":"7","info":{"n":1}}"#,
+            ),
+            (103, b"", b"", r#""leave","identifier":"i","data":"""#),
+            (104, b"", b"", r#""ping","identifier":"i","data":"""#),
+        ] {
+            let message = CommandMessage {
+                message: data.to_vec(),
+                presence: presence.to_vec(),
+                ..command(number, "")
+            };
+            check(&message, &format!(r#"{{"command":{expected}}}"#));
+        }
     }
 
     #[test]

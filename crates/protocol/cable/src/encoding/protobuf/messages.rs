@@ -12,6 +12,11 @@
 //! | reason | 6 | text |
 //! | reconnect | 7 | true or false |
 //! | history | 8 | [`History`] |
+//! | presence | 101 | bytes: msgpack |
+//!
+//! Numbers from 100 on are additions of this project: AnyCable's schema has no presence, and numbers its own additions from
+//! 1 on. A presence message has the type of pings, which a client that does not know the field takes for a sign of life
+//! (docs/protocols/encodings.md, protobuf).
 //!
 //! Fields that are not in the table are skipped, as protocol buffers require.
 
@@ -30,6 +35,9 @@ pub(super) struct CommandMessage {
     pub(super) message: Vec<u8>,
     #[prost(message, optional, tag = "8")]
     pub(super) history: Option<History>,
+    /// The value that JSON has under the key `presence`. Empty: there is none.
+    #[prost(bytes = "vec", tag = "101")]
+    pub(super) presence: Vec<u8>,
 }
 
 /// The starting points of a request for history.
@@ -64,6 +72,9 @@ pub(super) struct ServerMessage {
     pub(super) reason: String,
     #[prost(bool, tag = "7")]
     pub(super) reconnect: bool,
+    /// The content of a presence message, which JSON has under the key `message`. Empty: it is another message.
+    #[prost(bytes = "vec", tag = "101")]
+    pub(super) presence: Vec<u8>,
 }
 
 /// The fields of a server's message of the extended protocol.
@@ -92,30 +103,64 @@ pub(super) struct ExtendedMessage {
     pub(super) restored: bool,
     #[prost(string, repeated, tag = "11")]
     pub(super) restored_ids: Vec<String>,
+    /// As in [`ServerMessage`].
+    #[prost(bytes = "vec", tag = "101")]
+    pub(super) presence: Vec<u8>,
 }
 
-/// The types of server messages, by their number; 0 is a message of a subscription.
-pub(super) const TYPES: [Option<&str>; 8] = [
-    None,
-    Some("welcome"),
-    Some("disconnect"),
-    Some("ping"),
-    Some("confirm_subscription"),
-    Some("reject_subscription"),
-    Some("confirm_history"),
-    Some("reject_history"),
-];
+/// The type of messages of a subscription.
+pub(super) const NO_TYPE: u64 = 0;
 
 /// The type whose `reconnect` is false when it is absent; in JSON an absent one is true.
 pub(super) const DISCONNECT: u64 = 2;
 
-/// The commands, by their number.
-pub(super) const COMMANDS: [&str; 7] = [
-    "",
-    "subscribe",
-    "unsubscribe",
-    "message",
-    "history",
-    "pong",
-    "whisper",
+/// The type of pings and presence messages.
+pub(super) const PING: u64 = 3;
+
+/// The types of server messages, with their numbers.
+const TYPES: [(u64, &str); 8] = [
+    (1, "welcome"),
+    (DISCONNECT, "disconnect"),
+    (PING, "ping"),
+    (4, "confirm_subscription"),
+    (5, "reject_subscription"),
+    (6, "confirm_history"),
+    (7, "reject_history"),
+    (101, "pong"),
 ];
+
+/// The commands, with their numbers.
+const COMMANDS: [(u32, &str); 11] = [
+    (0, ""),
+    (1, "subscribe"),
+    (2, "unsubscribe"),
+    (3, "message"),
+    (4, "history"),
+    (5, "pong"),
+    (6, "whisper"),
+    (101, "presence"),
+    (102, "join"),
+    (103, "leave"),
+    (104, "ping"),
+];
+
+/// The name of a type. `None`: the number is unknown.
+pub(super) fn type_name(number: u64) -> Option<&'static str> {
+    TYPES
+        .iter()
+        .find_map(|(known, name)| (*known == number).then_some(*name))
+}
+
+/// The number of a type. `None`: protocol buffers do not have it.
+pub(super) fn type_number(name: &str) -> Option<u64> {
+    TYPES
+        .iter()
+        .find_map(|(number, known)| (*known == name).then_some(*number))
+}
+
+/// The name of a command. `None`: the number is unknown.
+pub(super) fn command_name(number: u32) -> Option<&'static str> {
+    COMMANDS
+        .iter()
+        .find_map(|(known, name)| (*known == number).then_some(*name))
+}

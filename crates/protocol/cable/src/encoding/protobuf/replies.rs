@@ -6,8 +6,9 @@ use serde_json::value::RawValue;
 
 use super::{
     super::{ReplyEncodeError, msgpack},
-    messages::{DISCONNECT, ExtendedMessage, ServerMessage, TYPES},
+    messages::{DISCONNECT, ExtendedMessage, NO_TYPE, PING, ServerMessage, type_number},
 };
+use crate::presence;
 
 #[derive(Deserialize)]
 struct Envelope<'a> {
@@ -45,14 +46,16 @@ impl Envelope<'_> {
     /// buffers cannot carry.
     fn kind(&self) -> Result<u64, ReplyEncodeError> {
         let Some(name) = self.r#type.as_deref() else {
-            return Ok(0);
+            return Ok(NO_TYPE);
         };
-        if let Some(number) = TYPES.iter().position(|known| *known == Some(name)) {
-            return Ok(number as u64);
+        if name == presence::MESSAGE_TYPE {
+            return Ok(PING);
         }
-        let is_message = self.identifier.is_some() && self.message.is_some();
-        if is_message && name != crate::presence::MESSAGE_TYPE {
-            return Ok(0);
+        if let Some(number) = type_number(name) {
+            return Ok(number);
+        }
+        if self.identifier.is_some() && self.message.is_some() {
+            return Ok(NO_TYPE);
         }
         Err(ReplyEncodeError::NotInProtobuf(name.into()))
     }
@@ -62,8 +65,13 @@ impl Envelope<'_> {
 pub(in super::super) fn encode_reply(json: &str, is_extended: bool) -> Result<Vec<u8>, ReplyEncodeError> {
     let envelope: Envelope<'_> = serde_json::from_str(json)?;
     let kind = envelope.kind()?;
-    let message = envelope.message.map(|message| msgpack::from_json(message.get()));
-    let message = message.transpose()?.unwrap_or_default();
+    let payload = envelope.message.map(|message| msgpack::from_json(message.get()));
+    let payload = payload.transpose()?.unwrap_or_default();
+    let (message, presence) = if envelope.r#type.as_deref() == Some(presence::MESSAGE_TYPE) {
+        (Vec::new(), payload)
+    } else {
+        (payload, Vec::new())
+    };
     let identifier = envelope.identifier.unwrap_or_default();
     let reason = envelope.reason.unwrap_or_default();
     let reconnect = envelope.reconnect.unwrap_or(kind == DISCONNECT);
@@ -74,6 +82,7 @@ pub(in super::super) fn encode_reply(json: &str, is_extended: bool) -> Result<Ve
             message,
             reason,
             reconnect,
+            presence,
         };
         return Ok(message.encode_to_vec());
     }
@@ -89,6 +98,7 @@ pub(in super::super) fn encode_reply(json: &str, is_extended: bool) -> Result<Ve
         sid: envelope.sid.unwrap_or_default(),
         restored: envelope.restored,
         restored_ids: envelope.restored_ids,
+        presence,
     };
     Ok(message.encode_to_vec())
 }
@@ -99,7 +109,6 @@ mod tests {
     use crate::{
         disconnect::DisconnectReason,
         encoding::{Content, Encoding},
-        presence,
         reply::{
             Position, encode_confirm, encode_confirm_history, encode_disconnect, encode_kept_message,
             encode_message, encode_ping, encode_pong, encode_presence, encode_restored, encode_typed_message,
@@ -124,6 +133,8 @@ mod tests {
             encode_message("i", r#"{"b":[1,-2.5,null,18446744073709551615],"a":"ü"}"#),
             encode_disconnect(DisconnectReason::Remote, true),
             encode_disconnect(DisconnectReason::Unauthorized, false),
+            encode_pong(),
+            encode_presence("i", &presence::left("7")),
         ] {
             check(&reply, &reply);
         }
@@ -177,18 +188,29 @@ mod tests {
                 ..ExtendedMessage::default()
             },
         );
+        check(
+            &encode_presence("i", &presence::joined("7", Some("1"))),
+            ExtendedMessage {
+                kind: 3,
+                identifier: "i".to_owned(),
+                presence: b"\x83\xa4type\xa4join\xa4info\x01\xa2id\xa17".to_vec(),
+                ..ExtendedMessage::default()
+            },
+        );
+    }
+
+    #[test]
+    fn a_client_that_does_not_know_presence_takes_it_for_a_ping() {
+        let bytes = encode_reply(&encode_presence("i", &presence::left("7")), false).unwrap();
+        assert!(bytes.starts_with(b"\x08\x03\x1a\x01i\xaa\x06"), "{bytes:02x?}");
     }
 
     #[test]
     fn what_does_not_exist_is_named() {
         for (reply, expected) in [
             (
-                encode_pong(),
-                r#"messages of the type "pong" do not exist in protobuf"#,
-            ),
-            (
-                encode_presence("i", &presence::left("7")),
-                r#"messages of the type "presence" do not exist in protobuf"#,
+                r#"{"type":"note"}"#.to_owned(),
+                r#"messages of the type "note" do not exist in protobuf"#,
             ),
             ("{".to_owned(), "write the message in a binary encoding: "),
         ] {

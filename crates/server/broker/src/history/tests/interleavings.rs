@@ -24,6 +24,16 @@ enum Step {
         client: usize,
         shard: usize,
     },
+    /// The client's session goes on on a shard, and the client has not asked for its history yet.
+    Resume {
+        client: usize,
+        shard: usize,
+    },
+    /// The client of a resumed session asks, or its time to ask is over.
+    Settle {
+        client: usize,
+        asks: bool,
+    },
     /// A replay goes on with its next portion.
     GoOn(usize),
     Wait {
@@ -37,6 +47,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         8 => (0..N_SHARDS).prop_map(Step::Take),
         2 => (0..4_usize).prop_map(Step::Cut),
         3 => (0..4_usize, 0..N_SHARDS).prop_map(|(client, shard)| Step::Return { client, shard }),
+        3 => (0..4_usize, 0..N_SHARDS).prop_map(|(client, shard)| Step::Resume { client, shard }),
+        4 => (0..4_usize, any::<bool>()).prop_map(|(client, asks)| Step::Settle { client, asks }),
         4 => (0..4_usize).prop_map(Step::GoOn),
         1 => (1..8_u64).prop_map(|secs| Step::Wait { secs }),
     ];
@@ -52,6 +64,8 @@ struct Shard {
 #[derive(Debug)]
 enum State {
     Away,
+    /// On this shard, held since it had seen this serial number.
+    Held(usize, u64),
     /// On this shard, with a replay in progress.
     Replaying(usize, Cursor),
     Live(usize),
@@ -100,6 +114,8 @@ struct World {
     now_secs: u64,
     /// The messages of the stream, in order.
     published: Vec<Place>,
+    /// Their serial numbers.
+    serials: Vec<u64>,
 }
 
 impl World {
@@ -139,6 +155,45 @@ impl World {
         self.go_on(number);
     }
 
+    fn resume(&mut self, number: usize, shard: usize) {
+        let seen = self.history.last_serial();
+        while self.shards[shard].taken < seen {
+            self.take(shard);
+        }
+        self.clients[number].state = State::Held(shard, self.shards[shard].taken);
+    }
+
+    /// A held client asks for what it has missed, or gets what came since its return. If it does not ask, the gap before
+    /// its return is its own affair.
+    fn settle(&mut self, number: usize, asks: bool) {
+        let State::Held(shard, seen) = self.clients[number].state else {
+            return;
+        };
+        if asks {
+            return self.come_back(number, shard);
+        }
+        let client = &mut self.clients[number];
+        client.is_told();
+        let mut before_return = self
+            .published
+            .iter()
+            .zip(&self.serials)
+            .filter(|(_, serial)| **serial <= seen);
+        if let Some((place, _)) = before_return.next_back() {
+            client.heard.push(place.clone());
+            client.position = Some(place.clone());
+        }
+        let (up_to, now_ms) = (self.shards[shard].taken, self.now_secs * SECOND);
+        match self.history.begin(STREAM, Start::Unseen(seen), up_to, now_ms) {
+            Ok(cursor) => client.state = State::Replaying(shard, cursor),
+            Err(_) => {
+                client.is_told();
+                client.state = State::Live(shard);
+            }
+        }
+        self.go_on(number);
+    }
+
     fn go_on(&mut self, number: usize) {
         let client = &mut self.clients[number];
         let State::Replaying(shard, cursor) = &mut client.state else {
@@ -166,6 +221,7 @@ impl World {
                 let entry = self.history.append(stream, 0, 50, self.now_secs * SECOND);
                 if !on_another_stream {
                     self.published.push((entry.label.epoch.clone(), entry.offset));
+                    self.serials.push(entry.serial);
                 }
                 for shard in &mut self.shards {
                     shard.mailbox.push_back(Arc::clone(&entry));
@@ -178,6 +234,12 @@ impl World {
                     self.come_back(client, shard);
                 }
             }
+            Step::Resume { client, shard } => {
+                if matches!(self.clients[client].state, State::Away) {
+                    self.resume(client, shard);
+                }
+            }
+            Step::Settle { client, asks } => self.settle(client, asks),
             Step::GoOn(client) => self.go_on(client),
             Step::Wait { secs } => {
                 self.now_secs += secs;
@@ -202,6 +264,7 @@ proptest! {
                 .collect(),
             now_secs: 100,
             published: Vec::new(),
+            serials: Vec::new(),
         };
         for step in &steps {
             world.step(step);

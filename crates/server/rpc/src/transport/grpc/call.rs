@@ -9,6 +9,7 @@ use http::{
     HeaderMap, HeaderValue, Method, Request, Uri, Version,
     header::{CONTENT_TYPE, TE, USER_AGENT},
 };
+use plimsoll_grpc::{PREFIX_BYTES, prefix};
 
 use super::{channel::Sender, trailers};
 use crate::{
@@ -17,8 +18,7 @@ use crate::{
     transport::options::{PROTOCOL_VERSION, too_long},
 };
 
-/// The length of a message's prefix: a byte that says whether the message is compressed, and four bytes for its length.
-const PREFIX_BYTES: usize = 5;
+/// The first byte of the prefix of a message that is not compressed.
 const UNCOMPRESSED: u8 = 0;
 
 /// The number of fields in a request's head.
@@ -30,10 +30,7 @@ const MAX_TIMEOUT_MS: u128 = 99_999_999;
 pub(crate) fn encode(request: &impl request::Request) -> Bytes {
     let n_bytes = request.len();
     let mut framed = Vec::with_capacity(PREFIX_BYTES + n_bytes);
-    framed.push(UNCOMPRESSED);
-    // A longer length cannot be encoded, and the application refuses such a message.
-    let length = u32::try_from(n_bytes).unwrap_or(u32::MAX);
-    framed.extend_from_slice(&length.to_be_bytes());
+    framed.extend_from_slice(&prefix(n_bytes));
     request.write(&mut framed);
     framed.into()
 }
@@ -145,26 +142,11 @@ fn without_message() -> Status {
 /// The status for an HTTP/2 error, as in gRPC's PROTOCOL-HTTP2, "Errors". Some errors say that the application has not
 /// begun to work on the request (RFC 9113 §6.8, §8.7).
 fn broken_off(error: h2::Error) -> Status {
-    use h2::Reason;
-    let code = match error.reason() {
-        Some(
-            Reason::NO_ERROR
-            | Reason::PROTOCOL_ERROR
-            | Reason::INTERNAL_ERROR
-            | Reason::FLOW_CONTROL_ERROR
-            | Reason::SETTINGS_TIMEOUT
-            | Reason::FRAME_SIZE_ERROR
-            | Reason::COMPRESSION_ERROR
-            | Reason::CONNECT_ERROR,
-        ) => Code::Internal,
-        Some(Reason::REFUSED_STREAM) => Code::Unavailable,
-        Some(Reason::CANCEL) => Code::Cancelled,
-        Some(Reason::ENHANCE_YOUR_CALM) => Code::ResourceExhausted,
-        Some(Reason::INADEQUATE_SECURITY) => Code::PermissionDenied,
-        _ => Code::Unknown,
-    };
+    let code = error
+        .reason()
+        .map_or(Code::Unknown, |reason| Code::of_reset(reason.into()));
     let is_untouched =
-        error.is_remote() && (error.is_go_away() || error.reason() == Some(Reason::REFUSED_STREAM));
+        error.is_remote() && (error.is_go_away() || error.reason() == Some(h2::Reason::REFUSED_STREAM));
     let status = Status::new(code, "the call was broken off").with_source(error);
     if is_untouched { status.untouched() } else { status }
 }

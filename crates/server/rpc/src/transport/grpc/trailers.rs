@@ -1,6 +1,7 @@
 //! The status at the end of a call.
 
 use http::{HeaderMap, StatusCode};
+use plimsoll_grpc::decode_text;
 
 use crate::status::{Code, Status};
 
@@ -10,54 +11,19 @@ pub(crate) fn outcome(fields: &HeaderMap) -> Option<Result<(), Status>> {
     if code == Code::Ok {
         return Some(Ok(()));
     }
-    let text = fields.get("grpc-message").map(|text| decode(text.as_bytes()));
+    let text = fields
+        .get("grpc-message")
+        .map(|text| decode_text(text.as_bytes()));
     Some(Err(Status::new(code, text.unwrap_or_default())))
 }
 
 /// The status for an answer without one. It does not come from a gRPC application (gRPC's http-grpc-status-mapping).
 pub(super) fn missing(answer: StatusCode) -> Status {
-    let code = match answer {
-        StatusCode::BAD_REQUEST => Code::Internal,
-        StatusCode::UNAUTHORIZED => Code::Unauthenticated,
-        StatusCode::FORBIDDEN => Code::PermissionDenied,
-        StatusCode::NOT_FOUND => Code::Unimplemented,
-        StatusCode::TOO_MANY_REQUESTS
-        | StatusCode::BAD_GATEWAY
-        | StatusCode::SERVICE_UNAVAILABLE
-        | StatusCode::GATEWAY_TIMEOUT => Code::Unavailable,
-        _ => Code::Unknown,
-    };
+    let code = Code::of_http_status(answer.as_u16());
     Status::new(
         code,
         format!("the answer has no gRPC status, and its HTTP status is {answer}"),
     )
-}
-
-/// Decodes percent-encoding. Invalid sequences stay unchanged.
-fn decode(text: &[u8]) -> String {
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((&byte, behind)) = rest.split_first() {
-        let encoded = behind.split_at_checked(2).filter(|_| byte == b'%');
-        match encoded.and_then(|(digits, behind)| Some((hexadecimal(digits)?, behind))) {
-            Some((value, behind)) => {
-                decoded.push(value);
-                rest = behind;
-            }
-            None => {
-                decoded.push(byte);
-                rest = behind;
-            }
-        }
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
-}
-
-fn hexadecimal(digits: &[u8]) -> Option<u8> {
-    digits.iter().try_fold(0, |value, digit| {
-        let digit = char::from(*digit).to_digit(16)?;
-        Some(value << 4 | u8::try_from(digit).ok()?)
-    })
 }
 
 #[cfg(test)]
@@ -83,25 +49,11 @@ mod tests {
         check(&[("grpc-message", "lost")], None);
         check(&[("grpc-status", "0")], Some(Ok(())));
         check(&[("grpc-status", "13")], Some(Err((Code::Internal, ""))));
+        check(
+            &[("grpc-status", "8"), ("grpc-message", "caf%C3%A9")],
+            Some(Err((Code::ResourceExhausted, "café"))),
+        );
         check(&[("grpc-status", "x")], Some(Err((Code::Unknown, ""))));
-    }
-
-    #[test]
-    fn texts_are_decoded_as_far_as_they_are_encoded() {
-        for (sent, expected) in [
-            ("no such table", "no such table"),
-            ("caf%C3%A9%0A", "café\n"),
-            ("caf%c3%a9", "café"),
-            ("100%", "100%"),
-            ("%4", "%4"),
-            ("%zz%+1%41", "%zz%+1A"),
-            ("%FF", "\u{fffd}"),
-        ] {
-            check(
-                &[("grpc-status", "8"), ("grpc-message", sent)],
-                Some(Err((Code::ResourceExhausted, expected))),
-            );
-        }
     }
 
     #[test]

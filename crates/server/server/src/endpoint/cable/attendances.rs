@@ -1,23 +1,23 @@
 //! The attendances of one session. However the session ends, its clients are absent from then on.
 
-use std::{collections::BTreeMap, mem, sync::Arc};
+use std::{mem, sync::Arc};
 
 use plimsoll_broker::presence::{Absence, Attendance};
 
-use crate::roll::Roll;
+use crate::{application::Entries, roll::Roll};
 
 /// Attendances by the identifier of their subscription, at most one for each.
 #[derive(Debug)]
 pub(super) struct Attendances {
     pub(super) roll: Arc<Roll>,
-    by_identifier: BTreeMap<Box<str>, Attendance>,
+    by_identifier: Entries<Attendance>,
 }
 
 impl Attendances {
     pub(super) fn new(roll: Arc<Roll>) -> Self {
         Self {
             roll,
-            by_identifier: BTreeMap::new(),
+            by_identifier: Entries::EMPTY,
         }
     }
 
@@ -35,8 +35,8 @@ impl Attendances {
 
     /// Whether the session is present on this stream under another id.
     pub(super) fn has_other_id(&self, stream: &str, id: &str) -> bool {
-        let mut attendances = self.by_identifier.values();
-        attendances.any(|attendance| attendance.stream() == stream && attendance.id() != id)
+        let mut attendances = self.by_identifier.iter();
+        attendances.any(|(_, attendance)| attendance.stream() == stream && attendance.id() != id)
     }
 
     /// The client is away.

@@ -58,9 +58,11 @@ struct Subscription {
     _counted: Counted,
 }
 
-/// The next thing to do for a pending subscription.
+/// The next thing to do for a subscription.
 #[derive(Debug)]
 pub(crate) enum Due {
+    /// Go on with the held ones: the client has not asked for history.
+    GoOn,
     /// Ask again.
     Call(Rc<str>),
     /// Apply the application's answer or failure.

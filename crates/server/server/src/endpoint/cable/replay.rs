@@ -1,16 +1,17 @@
 //! Earlier messages for one subscription (docs/protocols/extended.md, History).
 //!
 //! Most replays go into the outbox at once, in the same step in which the session enters the streams. A larger replay
-//! goes in portions, as the socket takes them. Meanwhile the session is not in the streams: what is published then is
-//! kept, and belongs to the replay. So a client gets all messages of a stream once and in order, and a replay never ends
-//! a session for reading too slowly.
+//! goes in portions, as the socket takes them. Meanwhile the subscription is held: what is kept then belongs to the replay.
+//! So a client gets all kept messages of a stream once and in order, and a replay never ends a session for reading too
+//! slowly.
 
 use std::rc::Rc;
 
+use plimsoll_broker::Cursor;
 use plimsoll_cable::{command::HistoryRequest, reply};
 use plimsoll_hub::SessionId;
 
-use crate::{encoding, log_form::LogForm, shard::Shard};
+use crate::{archive::View, encoding, log_form::LogForm, shard::Shard};
 
 /// The memory of messages that are queued before the socket must take them, in bytes. The last message of a portion may
 /// exceed it.
@@ -24,15 +25,31 @@ pub(super) async fn catch_up(shard: &Shard) {
 }
 
 /// Answers a request for history: with the messages and a confirmation, or with a rejection. The session must have
-/// caught up. The caller flushes.
+/// caught up. The caller flushes. `seen`: the subscription is held since the shard saw this serial number.
 pub(super) async fn send(
     shard: &Rc<Shard>,
     id: SessionId,
     identifier: &str,
     request: Option<&HistoryRequest>,
+    seen: Option<u64>,
 ) {
-    let streams = streams(shard, id, identifier);
-    let is_complete = replay(shard, id, identifier, request, &streams).await;
+    let begun = shard.view.as_ref().zip(request).and_then(|(view, request)| {
+        let streams = streams(shard, id, identifier);
+        let begun = view.begin(streams.iter().map(|stream| &**stream), request, seen);
+        let begun = begun.inspect_err(
+            |reason| tracing::debug!(identifier = %LogForm(identifier), "History is rejected: {reason}."),
+        );
+        Some((view, begun.ok()?))
+    });
+    let Some((view, cursors)) = begun else {
+        // The client must know of the gap before it hears what is behind it.
+        shard.send_text(id, &reply::encode_reject_history(identifier));
+        if let Some(seen) = seen {
+            go_on(shard, id, identifier, seen).await;
+        }
+        return;
+    };
+    let is_complete = queue(shard, view, id, identifier, cursors, seen.is_some()).await;
     if shard.is_ending(id) {
         return;
     }
@@ -42,6 +59,25 @@ pub(super) async fn send(
         reply::encode_reject_history(identifier)
     };
     shard.send_text(id, &answer);
+}
+
+/// Goes on with a held subscription, whose client has not got the messages behind the serial number `seen`. If some of
+/// them are gone, the client is told. The caller flushes.
+pub(super) async fn go_on(shard: &Rc<Shard>, id: SessionId, identifier: &str, seen: u64) {
+    let Some(view) = &shard.view else {
+        return;
+    };
+    let streams = streams(shard, id, identifier);
+    let is_complete = match view.begin_unseen(streams.iter().map(|stream| &**stream), seen) {
+        Ok(cursors) => queue(shard, view, id, identifier, cursors, true).await,
+        Err(_) => {
+            shard.hub.borrow_mut().hold(id, Some(identifier), false);
+            false
+        }
+    };
+    if !is_complete && !shard.is_ending(id) {
+        shard.send_text(id, &reply::encode_reject_history(identifier));
+    }
 }
 
 /// The streams of a subscription.
@@ -54,24 +90,16 @@ pub(super) fn streams(shard: &Shard, id: SessionId, identifier: &str) -> Vec<Box
         .collect()
 }
 
-/// Queues the messages. Returns whether all of them are, and the session is in the streams again in any case.
-async fn replay(
+/// Queues the messages behind the cursors. Returns whether all of them are queued. The subscription is held while it
+/// waits for the socket, and goes on in the same step in which the last message is queued.
+async fn queue(
     shard: &Rc<Shard>,
+    view: &View,
     id: SessionId,
     identifier: &str,
-    request: Option<&HistoryRequest>,
-    streams: &[Box<str>],
+    mut cursors: Vec<Cursor>,
+    mut is_held: bool,
 ) -> bool {
-    let (Some(view), Some(request)) = (&shard.view, request) else {
-        return false;
-    };
-    let mut cursors = match view.begin(streams.iter().map(|stream| &**stream), request) {
-        Ok(cursors) => cursors,
-        Err(reason) => {
-            tracing::debug!(identifier = %LogForm(identifier), "History is rejected: {reason}.");
-            return false;
-        }
-    };
     // An event stream whose head is not sent yet cannot wait for its socket.
     let must_be_whole = shard
         .hub
@@ -79,7 +107,6 @@ async fn replay(
         .format(id)
         .and_then(encoding::event_stream)
         .is_some();
-    let mut is_away = false;
     let is_complete = loop {
         let Some(room) = room(shard, id) else {
             break false;
@@ -98,22 +125,16 @@ async fn replay(
         if excerpt.is_last {
             break true;
         }
-        if !is_away {
-            is_away = true;
-            let mut hub = shard.hub.borrow_mut();
-            for stream in streams {
-                hub.unsubscribe(id, Some(identifier), stream);
-            }
+        if !is_held {
+            is_held = true;
+            shard.hub.borrow_mut().hold(id, Some(identifier), true);
         }
         if !drained(shard, id).await {
             break false;
         }
     };
-    if is_away {
-        let mut hub = shard.hub.borrow_mut();
-        for stream in streams {
-            hub.subscribe(id, Some(identifier), stream);
-        }
+    if is_held {
+        shard.hub.borrow_mut().hold(id, Some(identifier), false);
     }
     is_complete
 }

@@ -12,7 +12,7 @@ use super::{
     resumable::Resumable,
 };
 use crate::{
-    application::{ConnectRequest, State, StateChanges},
+    application::{ConnectRequest, MayResume, State, StateChanges},
     awaited::{Claim, MAX_WAIT, Record},
     ending::Ending,
     identity::Identity,
@@ -22,14 +22,18 @@ use crate::{
 impl Shard {
     /// What is left of an earlier session, if there is one that may go on. A connection of it that is still open is cut
     /// first.
-    pub(crate) async fn claim(&self, sid: &str) -> Option<Box<Record>> {
+    pub(crate) async fn claim(&self, sid: &str, request: &ConnectRequest) -> Option<Box<Record>> {
         let awaited = self.shared.awaited.as_ref()?;
+        let may = self.application.may_resume(request).await;
+        if may == MayResume::None {
+            return None;
+        }
         // Otherwise the client would hear the latest messages again, if this shard is slower than its last one.
         catch_up(self).await;
         let deadline = Instant::now() + MAX_WAIT;
         loop {
             let changed = awaited.changed();
-            match awaited.claim(sid) {
+            match awaited.claim(sid, &may) {
                 Claim::Granted(record) => return Some(record),
                 Claim::Unknown => return None,
                 Claim::Open(shard, session) => self.publisher.replace(shard, session).await,
@@ -88,6 +92,7 @@ impl CableSession {
             session.subscriptions.push(identifier);
         }
         drop(hub);
+        session.hold(shard, id);
         let restored = session.subscriptions.iter().map(|identifier| &**identifier);
         shard.send_text(id, &reply::encode_restored(&session.sid, restored));
         session

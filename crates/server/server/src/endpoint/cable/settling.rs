@@ -1,4 +1,4 @@
-//! A session's work for its pending subscriptions when they are due.
+//! A session's work for its pending and its held subscriptions when they are due.
 
 use std::{future::pending, rc::Rc};
 
@@ -16,18 +16,32 @@ use crate::{
 };
 
 impl CableSession {
-    /// Waits until something is due for a pending subscription, or forever if there is none. Dropping the future loses
-    /// nothing.
+    /// Waits until something is due for a pending or held subscription, or forever if there is none. Dropping the future
+    /// loses nothing.
     pub(crate) async fn next_due(&mut self) -> Due {
-        match self.pending_mut() {
-            Some(waiting) => waiting.next().await,
-            None => pending().await,
+        let Some(memory) = self.memory.as_deref_mut() else {
+            return pending().await;
+        };
+        let waiting = memory.pending.as_deref_mut();
+        let next = async {
+            match waiting {
+                Some(waiting) => waiting.next().await,
+                None => pending().await,
+            }
+        };
+        let Some(held) = &memory.held else {
+            return next.await;
+        };
+        tokio::select! {
+            due = next => due,
+            () = held.is_over() => Due::GoOn,
         }
     }
 
-    /// Handles a pending subscription that is due.
+    /// Handles a subscription that is due.
     pub(crate) async fn settle(&mut self, shard: &Rc<Shard>, id: SessionId, due: Due) {
         match due {
+            Due::GoOn => self.go_on_with_all(shard, id).await,
             Due::Call(identifier) => self.call_again(shard, &identifier),
             Due::GiveUp(identifier) => self.give_up(shard, &identifier),
             Due::Reply(identifier, reply) if reply.status == Status::Failed => {
@@ -84,9 +98,9 @@ impl CableSession {
         self.memory.as_mut()?.pending.as_deref_mut()
     }
 
-    /// Whether any subscription is pending.
+    /// Whether any subscription is pending or held.
     pub(crate) fn has_pending(&self) -> bool {
-        self.pending().is_some()
+        self.pending().is_some() || self.is_holding()
     }
 
     /// Whether this subscription is pending.

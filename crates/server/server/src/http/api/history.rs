@@ -3,7 +3,6 @@
 use hyper::StatusCode;
 use plimsoll_broker::Start;
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use super::{
     answers::{bad_query, json, no_broker},
@@ -11,7 +10,10 @@ use super::{
 };
 use crate::{
     archive::Page,
-    http::answers::{Answer, text},
+    http::{
+        answers::{Answer, text},
+        kept_data::{self, Data},
+    },
     mailbox::Kept,
     shard::Shard,
 };
@@ -44,14 +46,7 @@ struct Message<'a> {
     data: Data<'a>,
 }
 
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Data<'a> {
-    Json(&'a RawValue),
-    Text(&'a str),
-}
-
-pub(super) fn answer(shard: &Shard, stream: &str, query: &str) -> Answer {
+pub(super) async fn answer(shard: &Shard, stream: &str, query: &str) -> Answer {
     let Some(archive) = &shard.shared.archive else {
         return no_broker();
     };
@@ -59,6 +54,8 @@ pub(super) fn answer(shard: &Shard, stream: &str, query: &str) -> Answer {
         Ok(wanted) => wanted,
         Err(problem) => return bad_query(&problem),
     };
+    // With an engine that keeps messages, the archive has only the streams that this server hears.
+    let _heard = shard.hear(&[stream.to_owned()]).await;
     match archive.page(stream, wanted.start(), wanted.limit, MAX_BYTES) {
         Ok(page) => json(&document(stream, &page)),
         Err(refused) => text(StatusCode::GONE, &format!("There is no such answer: {refused}.")),
@@ -114,12 +111,12 @@ fn document<'a>(stream: &'a str, page: &'a Page) -> Document<'a> {
 
 /// A message of the history, in which there are no bytes.
 fn message(kept: &Kept) -> Option<Message<'_>> {
-    let (kind, text) = kept.value.json()?;
+    let (kind, data) = kept_data::of(kept)?;
     Some(Message {
         offset: kept.offset,
         at_ms: kept.at_ms,
         kind,
-        data: serde_json::from_str(text).map_or(Data::Text(text), Data::Json),
+        data,
     })
 }
 

@@ -1,0 +1,325 @@
+//! The logs of streams in Redis, which all servers share (docs/reference/redis-broker.md).
+//!
+//! A message is stored, numbered and announced in one script. Each server subscribes to the streams that its clients
+//! hear, and a [`Follower`](plimsoll_broker::follower::Follower) for each stream repairs what the subscription misses.
+
+use std::{sync::Arc, time::Duration};
+
+use plimsoll_broker::follower::{Excerpt, Message, N_RECENT, Position};
+use plimsoll_telemetry::{Dependency, Registry};
+use redis::cmd;
+use tokio::sync::watch;
+
+use crate::{
+    pipeline::{Pipeline, Request, RequestError, Requests, Script},
+    server::Server,
+};
+
+mod hearing;
+mod keys;
+mod replies;
+mod subscriber;
+
+pub use hearing::Hearing;
+use hearing::Table;
+use keys::Keys;
+pub use keys::Source;
+use replies::Announcement;
+pub use replies::Stored;
+use subscriber::Subscriber;
+
+static PUBLISH: Script = Script::new(0, include_str!("broker/publish.lua"));
+static READ: Script = Script::new(1, include_str!("broker/read.lua"));
+static SCRIPTS: [&Script; 2] = [&PUBLISH, &READ];
+
+/// Messages in one answer to a read.
+const PAGE: usize = 100;
+
+/// The most messages that a server reads when its first client begins to hear a stream.
+const MAX_TAIL: usize = 1000;
+
+/// The lifetime of what is known of a log without messages, in lifetimes of a message; as in the memory of one server.
+const HEAD_IN_TTLS: u32 = 10;
+
+/// The bytes of a message besides its payload, at most.
+const ENVELOPE_BYTES: usize = 64 << 10;
+
+/// The settings.
+#[derive(Debug, Clone)]
+pub struct BrokerSettings {
+    /// The server.
+    pub server: Server,
+    /// The beginning of all keys and channels.
+    pub prefix: String,
+    /// How long a publication may take.
+    pub publish_timeout: Duration,
+    /// How long Redis remembers an idempotency key.
+    pub key_ttl: Duration,
+}
+
+/// How much of a log Redis keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The most messages.
+    pub limit: usize,
+    /// The time after the last message for which they are kept.
+    pub ttl: Duration,
+}
+
+/// What happens to the logs that this server hears.
+#[derive(Debug, PartialEq, Eq)]
+pub enum News<'a> {
+    /// The log has this epoch, and is known from behind this offset; see
+    /// [`Step::Begin`](plimsoll_broker::follower::Step::Begin).
+    Begin {
+        /// The epoch.
+        epoch: &'a Arc<str>,
+        /// The offset.
+        offset: u64,
+        /// The time of the message with that offset, in milliseconds of Unix time. `None`: the offset is 0.
+        at_ms: Option<u64>,
+    },
+    /// A message of the log.
+    Message {
+        /// The epoch.
+        epoch: &'a Arc<str>,
+        /// The offset.
+        offset: u64,
+        /// The time at which Redis took it, in milliseconds of Unix time.
+        at_ms: u64,
+        /// The payload as it was published.
+        payload: Vec<u8>,
+        /// Whether the listeners do not have it yet.
+        is_new: bool,
+    },
+    /// A message that is in no log.
+    Passing(Vec<u8>),
+    /// The listeners may have missed messages.
+    Lost,
+    /// The stream is heard from here on. Clients that began to listen earlier may have missed messages.
+    Heard,
+}
+
+impl<'a> News<'a> {
+    fn of(epoch: &'a Arc<str>, message: Message<Vec<u8>>, is_new: bool) -> Self {
+        let Message {
+            offset, at_ms, body, ..
+        } = message;
+        Self::Message {
+            epoch,
+            offset,
+            at_ms,
+            payload: body,
+            is_new,
+        }
+    }
+}
+
+/// Takes the news of logs, one after the other.
+pub trait Listener: Send + Sync + 'static {
+    /// Takes news. Nothing else is read from Redis until this returns.
+    fn take(&self, source: Source<'_>, news: News<'_>) -> impl Future<Output = ()> + Send;
+    /// How much of a log Redis keeps.
+    fn limits(&self, source: Source<'_>) -> Limits;
+}
+
+/// The broker. A clone is the same broker.
+#[derive(Debug, Clone)]
+pub struct Broker {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    pipeline: Pipeline,
+    keys: Keys,
+    table: Arc<Table>,
+    publish_timeout: Duration,
+    key_ttl: Duration,
+}
+
+/// The work of a broker: its two connections.
+pub struct BrokerTasks {
+    broker: Broker,
+    server: Arc<Server>,
+    requests: Requests,
+}
+
+impl Broker {
+    /// A broker, and its work, which [`BrokerTasks::run`] does.
+    pub fn new(settings: BrokerSettings) -> (Self, BrokerTasks) {
+        let BrokerSettings {
+            mut server,
+            prefix,
+            publish_timeout,
+            key_ttl,
+        } = settings;
+        // The text of a payload grows when it becomes a part of another JSON text.
+        server.max_payload_bytes = 2 * server.max_payload_bytes + ENVELOPE_BYTES;
+        let server = Arc::new(server);
+        let (pipeline, requests) = Pipeline::new(Arc::clone(&server), &SCRIPTS);
+        let broker = Self {
+            shared: Arc::new(Shared {
+                pipeline,
+                keys: Keys::new(prefix),
+                table: Arc::default(),
+                publish_timeout,
+                key_ttl,
+            }),
+        };
+        let tasks = BrokerTasks {
+            broker: broker.clone(),
+            server,
+            requests,
+        };
+        (broker, tasks)
+    }
+
+    /// Stores a message at the end of a log, and announces it to all servers. A message with an idempotency key is
+    /// stored once.
+    ///
+    /// # Errors
+    /// Redis did not confirm it. Unless Redis refused the message, it may be stored all the same.
+    pub async fn publish(
+        &self,
+        source: Source<'_>,
+        payload: &[u8],
+        limits: Limits,
+        idempotency_key: Option<&str>,
+    ) -> Result<Stored, RequestError> {
+        let Shared { keys, table, .. } = &*self.shared;
+        let base = keys.base(source);
+        let floor = table.position(&base);
+        let (epoch, offset, at_ms) = place(floor.as_ref());
+        let ttl_ms = limits.ttl.as_millis();
+        let mut names = vec![keys::log(&base), keys::head(&base)];
+        names.extend(idempotency_key.map(|key| keys.record(source, key)));
+        let request = Request::Script {
+            script: &PUBLISH,
+            keys: names,
+            arguments: vec![
+                keys::channel(&base),
+                payload.to_vec(),
+                limits.limit.to_string().into(),
+                ttl_ms.to_string().into(),
+                (ttl_ms * u128::from(HEAD_IN_TTLS)).to_string().into(),
+                new_epoch(),
+                epoch,
+                offset,
+                at_ms,
+                self.shared.key_ttl.as_millis().to_string().into(),
+            ],
+        };
+        let reply = self
+            .shared
+            .pipeline
+            .request(request, self.shared.publish_timeout)
+            .await?;
+        let stored = replies::stored(reply).ok_or_else(unreadable)?;
+        table.raise(&base, &stored.position());
+        Ok(stored)
+    }
+
+    /// Announces a message that is not kept. Servers that are not connected miss it.
+    ///
+    /// # Errors
+    /// Redis did not confirm it.
+    pub async fn pass(&self, source: Source<'_>, payload: &[u8]) -> Result<(), RequestError> {
+        let base = self.shared.keys.base(source);
+        let mut publish = cmd("PUBLISH");
+        publish
+            .arg(keys::channel(&base))
+            .arg([replies::PASSING, payload].concat());
+        let request = Request::Command(publish);
+        let answer = self.shared.pipeline.request(request, self.shared.publish_timeout);
+        answer.await.map(drop)
+    }
+
+    /// Begins to hear a log. The drop of all its hearings ends it, a little later.
+    pub fn hear(&self, source: Source<'_>) -> Hearing {
+        self.shared.table.hear(&self.shared.keys.base(source))
+    }
+
+    /// Reads a log behind a place; `None`: the end of it.
+    async fn read(
+        &self,
+        base: &str,
+        after: Option<&Position>,
+        limits: Limits,
+        patience: Duration,
+    ) -> Result<Excerpt<Vec<u8>>, RequestError> {
+        let (epoch, offset, at_ms) = match after {
+            Some(_) => place(after),
+            None => (b"*".to_vec(), b"0".to_vec(), b"0".to_vec()),
+        };
+        let head_ttl_ms = limits.ttl.as_millis() * u128::from(HEAD_IN_TTLS);
+        let request = Request::Script {
+            script: &READ,
+            keys: vec![keys::log(base), keys::head(base)],
+            arguments: vec![
+                epoch,
+                offset,
+                at_ms,
+                limits.limit.min(MAX_TAIL).to_string().into(),
+                PAGE.to_string().into(),
+                head_ttl_ms.to_string().into(),
+                new_epoch(),
+            ],
+        };
+        let reply = self.shared.pipeline.request(request, patience).await?;
+        replies::excerpt(reply).ok_or_else(unreadable)
+    }
+}
+
+impl BrokerTasks {
+    /// Stays connected until `stop` becomes true, and hands all news to `listener`. Keeps `statuses` up to date: that
+    /// of the connection for commands, and that of the subscription.
+    pub async fn run(
+        self,
+        listener: impl Listener,
+        statuses: (Dependency, Dependency),
+        registry: &Registry,
+        stop: watch::Receiver<bool>,
+    ) {
+        let subscriber = Subscriber::new(self.broker, self.server, Arc::new(listener), registry);
+        tokio::join!(
+            self.requests.run(statuses.0, stop.clone()),
+            subscriber.run(statuses.1, stop)
+        );
+    }
+}
+
+fn unreadable() -> RequestError {
+    RequestError::Refused("the answer of the script has another form than expected".to_owned())
+}
+
+/// A place as arguments of a script.
+fn place(position: Option<&Position>) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
+    let (epoch, offset, at_ms) = position.map_or((&b""[..], 0, 0), |position| {
+        (
+            position.epoch.as_bytes(),
+            position.offset,
+            position.at_ms.unwrap_or(0),
+        )
+    });
+    (
+        epoch.to_vec(),
+        offset.to_string().into(),
+        at_ms.to_string().into(),
+    )
+}
+
+/// The length of an epoch, in characters of 6 random bits, as in the memory of one server.
+const EPOCH_LENGTH: usize = 12;
+
+fn new_epoch() -> Vec<u8> {
+    std::iter::repeat_with(|| fastrand::alphanumeric() as u8)
+        .take(EPOCH_LENGTH)
+        .collect()
+}
+
+// The scripts have the number as text.
+const _: () = assert!(N_RECENT == 256);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+//! The names of keys and channels (docs/reference/redis-broker.md, Keys).
+
+use std::fmt::Write;
+
+/// A log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source<'a> {
+    /// The log of a stream.
+    Stream(&'a str),
+    /// The log of commands to all servers.
+    Control,
+}
+
+/// Makes names.
+#[derive(Debug)]
+pub(super) struct Keys {
+    prefix: String,
+}
+
+impl Keys {
+    pub(super) fn new(prefix: String) -> Self {
+        Self { prefix }
+    }
+
+    /// The beginning of all names of a log. The braces keep the keys of a stream together in a Redis Cluster.
+    pub(super) fn base(&self, source: Source<'_>) -> String {
+        match source {
+            Source::Stream(stream) => format!("{}:{{{stream}}}", self.prefix),
+            Source::Control => format!("{}:control", self.prefix),
+        }
+    }
+
+    /// The log that a beginning belongs to.
+    pub(super) fn source<'a>(&self, base: &'a str) -> Option<Source<'a>> {
+        let rest = base.strip_prefix(&*self.prefix)?.strip_prefix(':')?;
+        if rest == "control" {
+            return Some(Source::Control);
+        }
+        let stream = rest.strip_prefix('{')?.strip_suffix('}')?;
+        Some(Source::Stream(stream))
+    }
+
+    /// The record of an idempotency key. Characters that could end the name of the key are escaped.
+    pub(super) fn record(&self, source: Source<'_>, key: &str) -> Vec<u8> {
+        let mut name = format!("{}:key:", self.prefix);
+        for byte in key.bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => name.push(char::from(byte)),
+                _ => write!(name, "%{byte:02X}").expect("memory takes everything"),
+            }
+        }
+        match source {
+            Source::Stream(stream) => write!(name, ":{{{stream}}}"),
+            Source::Control => write!(name, ":control"),
+        }
+        .expect("memory takes everything");
+        name.into_bytes()
+    }
+
+    /// A channel that only the process with this name hears.
+    pub(super) fn probe(&self, name: &str) -> String {
+        format!("{}:probe:{name}", self.prefix)
+    }
+}
+
+/// The stream with the messages.
+pub(super) fn log(base: &str) -> Vec<u8> {
+    format!("{base}:log").into_bytes()
+}
+
+/// The hash with the epoch and the last offset.
+pub(super) fn head(base: &str) -> Vec<u8> {
+    format!("{base}:head").into_bytes()
+}
+
+/// The channel on which messages are announced.
+pub(super) fn channel(base: &str) -> Vec<u8> {
+    format!("{base}:pub").into_bytes()
+}
+
+/// The beginning that a channel belongs to.
+pub(super) fn base_of_channel(channel: &[u8]) -> Option<&str> {
+    std::str::from_utf8(channel).ok()?.strip_suffix(":pub")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_back_to_their_log() {
+        let keys = Keys::new("plimsoll".to_owned());
+        for (source, expected) in [
+            (Source::Stream("chat/1"), "plimsoll:{chat/1}"),
+            (Source::Stream("a}:log"), "plimsoll:{a}:log}"),
+            (Source::Stream(""), "plimsoll:{}"),
+            (Source::Stream("control"), "plimsoll:{control}"),
+            (Source::Control, "plimsoll:control"),
+        ] {
+            let base = keys.base(source);
+            assert_eq!(base, expected);
+            assert_eq!(keys.source(&base), Some(source));
+            assert_eq!(base_of_channel(&channel(&base)), Some(&*base));
+        }
+        assert_eq!(keys.source("other:{a}"), None);
+        assert_eq!(keys.source("plimsoll:probe:a"), None);
+    }
+
+    #[test]
+    fn no_two_idempotency_keys_have_one_name() {
+        let keys = Keys::new("p".to_owned());
+        let name = |stream, key| {
+            String::from_utf8(keys.record(Source::Stream(stream), key)).expect("the parts are text")
+        };
+        assert_eq!(name("a", "1700000000000-0"), "p:key:1700000000000-0:{a}");
+        assert_eq!(name("b}", "a:{c}"), "p:key:a%3A%7Bc%7D:{b}}");
+        assert_ne!(name("c}:{b", "a"), name("b", "a:{c}"));
+    }
+}
