@@ -8,6 +8,8 @@ mod application;
 mod broadcast;
 mod channels;
 mod client;
+mod codec;
+mod dialect;
 mod fidelity;
 mod handshake;
 mod message;
@@ -31,12 +33,15 @@ use tokio::sync::Mutex;
 pub use self::{
     application::Rpc,
     broadcast::{Adapter, BroadcastError},
+    dialect::Dialect,
     process::ProcessError,
     words::OpenQuotes,
 };
 use self::{
     application::{Application, Calls},
     broadcast::Broadcaster,
+    client::Refused,
+    handshake::Handshake,
     process::Process,
     scenario::{FAMILIES, SCENARIOS, Scenario},
     stage::{LentLog, Stage},
@@ -51,6 +56,9 @@ const LONGEST: Duration = Duration::from_secs(90);
 pub struct Options {
     /// The server under test. Port 0 takes a free port, for `command`.
     pub target: Server,
+    /// The sub-protocol of all clients but those of cases that are about another one. Cases about the extended protocol
+    /// use its form in the same encoding.
+    pub dialect: Dialect,
     /// How the server calls its application.
     pub rpc: Rpc,
     /// The address of the application; port 0 takes a free port.
@@ -68,6 +76,15 @@ pub struct Options {
     pub command: Option<String>,
     /// The time limit of a scenario for one message.
     pub patience: Duration,
+}
+
+impl Options {
+    /// A backend with a connection of its own for broadcasts to the target.
+    fn broadcaster(&self, target: &Server) -> Result<Broadcaster, BroadcastError> {
+        let url = self.broadcast_url.as_ref().map(|url| with_port(url, target));
+        let (tls, key) = (self.broadcast_tls.clone(), self.broadcast_key.as_deref());
+        Broadcaster::new(self.broadcast, url.as_deref(), tls, key, target)
+    }
 }
 
 /// Why the suite cannot begin.
@@ -112,6 +129,18 @@ pub enum StartError {
         target: Server,
         /// The error.
         error: DialError,
+    },
+    /// The server does not speak the sub-protocol that the suite is to run over.
+    #[error(
+        "the server at {target} does not speak {wanted}: it {answer}; choose another sub-protocol with --subprotocol"
+    )]
+    SubProtocol {
+        /// The URL.
+        target: Server,
+        /// The name of the sub-protocol.
+        wanted: &'static str,
+        /// What it did with the offer.
+        answer: String,
     },
     /// An error of the broadcasts' URL.
     #[error(transparent)]
@@ -175,11 +204,7 @@ impl Ready {
             (0, Some(_)) => options.target.with_port(free_port(&options.target)?),
             _ => options.target.clone(),
         };
-        let url = options.broadcast_url.as_ref().map(|url| with_port(url, &target));
-        let key = options.broadcast_key.as_deref();
-        let tls = options.broadcast_tls.clone();
-        let broadcaster = Broadcaster::new(options.broadcast, url.as_deref(), tls, key, &target)?;
-        let broadcaster = Arc::new(broadcaster);
+        let broadcaster = Arc::new(options.broadcaster(&target)?);
         let calls = Calls::new(Arc::clone(&broadcaster));
         let application = Application::start(options.rpc, options.rpc_listen, calls)
             .await
@@ -217,6 +242,32 @@ impl Ready {
             Err(error @ DialError::Tls(_)) => Err(StartError::Tls { target, error }),
         }
     }
+
+    /// Checks that the server agrees to a sub-protocol that not every server of cables speaks. The cases about connecting
+    /// judge everything else that can happen.
+    async fn speaks(&self, options: &Options) -> Result<(), StartError> {
+        let wanted = options.dialect.name();
+        if options.dialect == Dialect::default() {
+            return Ok(());
+        }
+        let mut wire = WireLog::default();
+        let log = LentLog::new(&mut wire);
+        let stage = Stage::new(options, self, log.log());
+        let answer = match stage.open(&Handshake::default()).await {
+            Ok(Ok(client)) if client.sub_protocol() == Some(wanted) => return Ok(()),
+            Ok(Ok(client)) => {
+                let chosen = client.sub_protocol();
+                format!("chose {}", chosen.unwrap_or("no sub-protocol"))
+            }
+            Ok(Err(Refused(status))) => format!("answered the upgrade with status {status}"),
+            Err(_no_answer) => return Ok(()),
+        };
+        Err(StartError::SubProtocol {
+            target: self.target.clone(),
+            wanted,
+            answer,
+        })
+    }
 }
 
 impl Suite for Cable {
@@ -232,7 +283,11 @@ impl Suite for Cable {
         let ready = Ready::start(&self.options).await;
         let ready = ready.map_err(|error| error.to_string())?;
         let ready = self.ready.get_or_init(|| ready);
-        ready.answers().await.map_err(|error| error.to_string())
+        ready.answers().await.map_err(|error| error.to_string())?;
+        ready
+            .speaks(&self.options)
+            .await
+            .map_err(|error| error.to_string())
     }
 
     fn target(&self) -> Option<String> {

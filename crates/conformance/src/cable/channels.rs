@@ -40,7 +40,11 @@ pub(super) async fn missing(stage: &Stage<'_>) -> Option<String> {
             stage.rpc_host()
         ),
     };
-    Some(format!("{who}: it {got} to a subscribe for {IDENTIFIER}"))
+    let next = match stage.rpc() {
+        Rpc::None => String::new(),
+        Rpc::Grpc | Rpc::Http => format!("; start it with --rpc_host {}", stage.rpc_host()),
+    };
+    Some(format!("{who}: it {got} to a subscribe for {IDENTIFIER}{next}"))
 }
 
 async fn answer(client: &mut Client) -> Option<Message> {

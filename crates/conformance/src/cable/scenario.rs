@@ -220,13 +220,16 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     scenario!(faults::data_not_text, "faults/data-not-text", "Action Cable mistakes", "data that is not a string is ignored").level(Level::Should),
     scenario!(faults::not_subscribed, "faults/not-subscribed", "Action Cable mistakes", "commands for a missing \
         subscription are ignored"),
-    scenario!(faults::not_json, "faults/not-json", "Action Cable mistakes", "a message that is not JSON is ignored, or ends the connection properly").level(Level::Should),
+    scenario!(faults::not_json, "faults/not-json", "Action Cable mistakes", "a message that is not a command is ignored, or ends the connection properly").level(Level::Should),
 
     scenario!(options::to_others, "options/to-others", "anycable broadcast_tests/options", "a broadcast to others \
         skips the client that caused it"),
     scenario!(options::whisper, "options/whisper", "anycable broadcast_tests/whisper", "other clients receive a \
         whisper, its sender does not"),
     scenario!(options::whispered_numbers, "options/whispered-numbers", "RFC 8259 §6", "numbers of a whisper keep their digits, beyond 2^53 too").level(Level::Informational),
+    scenario!(options::not_granted, "options/whisper-not-granted", "AnyCable whispers", "a whisper in a channel that does not let \
+        clients whisper reaches no client"),
+    scenario!(options::ping, "options/ping", "AnyCable pings", "the command `ping` is answered").level(Level::Should),
 
     scenario!(history::since_time, "history/since", "anycable broker_tests/history", "messages since a time are replayed, also those from before the subscription"),
     scenario!(history::since_later, "history/since-later", "AnyCable history", "since a time after the last message, \
@@ -258,6 +261,15 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     scenario!(history::not_subscribed, "history/not-subscribed", "AnyCable history", "a client without a \
         subscription gets no history"),
     scenario!(history::transient, "history/transient", "AnyCable broadcasts", "transient messages are not kept"),
+    scenario!(history::truncated, "history/truncated", "AnyCable history", "all messages since a time are replayed, or history \
+        is refused").level(Level::Should),
+    scenario!(history::no_start, "history/no-start", "AnyCable history", "a request without a time and offsets is \
+        refused").level(Level::Should),
+    scenario!(history::repeated_subscribe, "history/repeated-subscribe", "AnyCable history", "the history of a repeated \
+        subscribe is served").level(Level::Should),
+    scenario!(history::stream_names, "history/stream-names", "AnyCable history", "streams with any name have a history"),
+    scenario!(history::restart, "history/restart", "AnyCable history", "after a restart, a position from before is \
+        refused or served, and never taken for one of other messages").alone().long(),
 
     scenario!(resume::by_header, "resume/header", "anycable broker_tests/restore", "a session is resumed with its subscriptions, and a new sid"),
     scenario!(resume::by_query, "resume/query", "AnyCable resumed sessions", "the sid may be in the URL"),
@@ -274,6 +286,14 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     scenario!(resume::unknown_refused, "resume/unknown-refused", "AnyCable resumed sessions", "an unknown sid does \
         not bypass the application"),
     scenario!(resume::base, "resume/base", "AnyCable resumed sessions", "sessions of the base protocol are not resumed"),
+    scenario!(resume::old_connection, "resume/old-connection", "AnyCable resumed sessions", "the older connection of a resumed \
+        session is ended").level(Level::Should),
+    scenario!(resume::in_order, "resume/order", "AnyCable resumed sessions", "restored_ids are in the order of the \
+        subscribes").level(Level::Should),
+    scenario!(resume::in_flight, "resume/in-flight", "AnyCable resumed sessions", "a subscribe that was in flight when the \
+        connection ended is restored").level(Level::Should),
+    scenario!(resume::no_calls, "resume/no-calls", "AnyCable resumed sessions", "the application is not asked about the \
+        subscriptions of a resumed session").alone(),
 
     scenario!(presence::perform, "presence/perform", "anycable presence_tests/perform", "channels let clients join and leave"),
     scenario!(presence::commands, "presence/commands", "AnyCable presence", "clients join and leave by commands"),
@@ -294,6 +314,8 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     scenario!(presence::empty_id, "presence/empty-id", "AnyCable presence", "a client is not present without an id").level(Level::Should),
     scenario!(presence::always_answered, "presence/always-answered", "AnyCable presence", "a client that asks who is present gets \
         an answer in any case").level(Level::Should),
+    scenario!(presence::leave_own, "presence/leave-own", "AnyCable presence", "a client that leaves takes no other session \
+        with it"),
     scenario!(presence::transient, "presence/transient", "AnyCable presence", "joins and leaves are not kept in \
         history"),
 ];

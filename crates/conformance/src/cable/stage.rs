@@ -10,8 +10,9 @@ use tokio::sync::Mutex;
 use super::{
     Options, Ready, Rpc,
     application::Application,
-    broadcast::{disconnect, passing, to_stream},
+    broadcast::{Broadcaster, disconnect, passing, to_stream},
     client::{Client, Log, Refused},
+    dialect::Dialect,
     handshake::Handshake,
     message::quoted,
     process::Process,
@@ -39,6 +40,20 @@ impl<'a> LentLog<'a> {
 impl Drop for LentLog<'_> {
     fn drop(&mut self) {
         *self.wire = self.log.take();
+    }
+}
+
+/// One of several backends of a scenario.
+pub(super) struct Backend<'a> {
+    stage: &'a Stage<'a>,
+    broadcaster: Broadcaster,
+}
+
+impl Backend<'_> {
+    /// Publishes `data` to a stream.
+    pub(super) async fn publish(&self, stream: &str, data: &str) -> Checked {
+        let body = to_stream(stream, data);
+        self.stage.broadcast_by(&self.broadcaster, &body).await
     }
 }
 
@@ -77,6 +92,11 @@ impl<'a> Stage<'a> {
         host.unwrap_or_default()
     }
 
+    /// The sub-protocol that the suite runs over.
+    pub(super) fn dialect(&self) -> Dialect {
+        self.options.dialect
+    }
+
     pub(super) fn target(&self) -> &Server {
         &self.ready.target
     }
@@ -91,7 +111,16 @@ impl<'a> Stage<'a> {
         self.client_with(&Handshake::default()).await
     }
 
-    /// The same with a handshake of its own.
+    /// A client of the base protocol after its welcome, whatever the suite runs over.
+    pub(super) async fn base_client(&self) -> Checked<Client> {
+        self.client_with(&Handshake {
+            protocols: Some(&[self.dialect().base().name()]),
+            ..Handshake::default()
+        })
+        .await
+    }
+
+    /// A client after its welcome, with a handshake of its own.
     pub(super) async fn client_with(&self, handshake: &Handshake<'_>) -> Checked<Client> {
         let mut client = self.connected(handshake).await?;
         let message = client.message("a welcome").await?;
@@ -118,6 +147,7 @@ impl<'a> Stage<'a> {
         Client::open(
             name,
             &self.ready.target,
+            self.options.dialect,
             handshake,
             Rc::clone(&self.log),
             self.options.patience,
@@ -151,9 +181,23 @@ impl<'a> Stage<'a> {
         self.broadcast(&disconnect(&identifiers, reconnect)).await
     }
 
+    /// A backend with a connection of its own: its broadcasts and those of others are on their way at the same time.
+    pub(super) fn backend(&self) -> Checked<Backend<'_>> {
+        let broadcaster = self.options.broadcaster(&self.ready.target);
+        let broadcaster = broadcaster.map_err(|error| Stop::fail(error.to_string()))?;
+        Ok(Backend {
+            stage: self,
+            broadcaster,
+        })
+    }
+
     async fn broadcast(&self, body: &str) -> Checked {
+        self.broadcast_by(&self.ready.broadcaster, body).await
+    }
+
+    async fn broadcast_by(&self, broadcaster: &Broadcaster, body: &str) -> Checked {
         self.log.borrow_mut().note(format_args!("broadcast: {body}"));
-        let published = self.ready.broadcaster.publish(body).await;
+        let published = broadcaster.publish(body).await;
         published.map_err(|error| Stop::fail(format!("expected the broadcast to be taken; {error}")))
     }
 

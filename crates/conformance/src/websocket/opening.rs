@@ -66,6 +66,14 @@ pub(super) async fn ask(
 /// The clause about the answer of a server that opens a WebSocket.
 const ANSWER: &str = "RFC 6455 §4.2.2";
 
+/// The end of the text about a server that opens no WebSocket.
+const REFUSED: &str = "instead of the status 101";
+
+/// Whether the answer was that of a server that opens no WebSocket here, for example because of a wrong path.
+pub(super) fn is_refusal(violation: &Violation) -> bool {
+    violation.what.ends_with(REFUSED)
+}
+
 /// Checks the answer of a server that opens a WebSocket (RFC 6455 §4.1, §4.2.2), for these keys, offers of compression and
 /// sub-protocols. Of several keys the answer may be to any; without one, its `Sec-WebSocket-Accept` has nothing to agree with.
 ///
@@ -78,7 +86,7 @@ pub(super) fn check(
     protocols: &[&str],
 ) -> Result<Agreed, Violation> {
     if head.status() != Some(101) {
-        let text = format!("{:?} instead of the status 101", head.first_line);
+        let text = format!("{:?} {REFUSED}", head.first_line);
         return Err(Violation::must(ANSWER, text));
     }
     let only = |name| head.only(name).map_err(|what| Violation::must(ANSWER, what));

@@ -13,7 +13,7 @@ use super::{
     conduct::conduct,
     connection::{Connection, Cut, Side},
     exchange::ping,
-    opening::open,
+    opening::{is_refusal, open},
     payloads::Corpora,
     series::Series,
     terms::Terms,
@@ -58,10 +58,23 @@ impl ServerSuite {
         }
     }
 
-    /// Looks once at what the server does without being asked for anything: a server that speaks first fails every case,
-    /// each with another wrong echo.
+    /// Looks once at what the server does without being asked for anything: a server that opens no WebSocket at this URL
+    /// fails every case in the same way, and one that speaks first each with another wrong echo.
     async fn look(&self) {
         if self.is_looked_at.replace(true) {
+            return;
+        }
+        let mut wire = WireLog::default();
+        if let Ok(Err(violation)) = timeout(GREETS_WITHIN, open(&self.server, &[], &mut wire)).await
+            && is_refusal(&violation)
+        {
+            let what = violation.what;
+            let text = format!(
+                "the server answers a plain opening handshake with {what}; check the path of {}",
+                self.server
+            );
+            // Nothing else sets it; so also below.
+            let _ = self.hopeless.set(text);
             return;
         }
         if let Ok(Some(greeting)) = timeout(GREETS_WITHIN, self.greeting()).await {
@@ -70,7 +83,6 @@ impl ServerSuite {
                 &greeting,
                 "; plimsoll serve --no-welcome sends none",
             );
-            // Nothing else sets it.
             let _ = self.hopeless.set(text);
         }
     }

@@ -11,14 +11,18 @@
 //! * [`dial`]: from a host name to a TCP connection, under a run's rules.
 //! * [`tls`]: TLS over it.
 //! * [`http`]: HTTP/1.1 and HTTP/2.
+//! * [`grpc`]: calls over HTTP/2, with messages as bytes.
 //! * [`inbox`]: messages that wait until their user asks for them.
 //! * [`cause`]: why clients fail, coarse enough to be counted by.
 
 pub mod cable;
 pub mod cause;
 pub mod dial;
+pub mod grpc;
 pub mod http;
+mod http2;
 pub mod inbox;
+mod io_words;
 mod scratch;
 mod stream;
 pub mod target;

@@ -29,12 +29,12 @@ impl Stream {
     ///
     /// Returns the number of bytes taken.
     pub(crate) fn try_write(&mut self, bytes: &[u8]) -> usize {
-        let mut nobody = Context::from_waker(Waker::noop());
-        let Poll::Ready(Ok(n_written)) = Pin::new(&mut *self).poll_write(&mut nobody, bytes) else {
+        let mut no_task = Context::from_waker(Waker::noop());
+        let Poll::Ready(Ok(n_written)) = Pin::new(&mut *self).poll_write(&mut no_task, bytes) else {
             return 0;
         };
         // TLS may have taken the bytes without having written them.
-        let _ = Pin::new(self).poll_flush(&mut nobody);
+        let _ = Pin::new(self).poll_flush(&mut no_task);
         n_written
     }
 }

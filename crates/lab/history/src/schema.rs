@@ -11,7 +11,7 @@ const APPLICATION_ID: i64 = 0x504c_4d53;
 
 /// Statement `i` migrates format `i` to format `i + 1`. A released step is never changed; later formats get steps of
 /// their own.
-const STEPS: [&str; 2] = [
+const STEPS: [&str; 3] = [
     "
     CREATE TABLE runs (
         id TEXT PRIMARY KEY NOT NULL,
@@ -50,6 +50,17 @@ const STEPS: [&str; 2] = [
         ELSE verdict
     END
     WHERE kind <> 'line';
+",
+    // Searches, too, have the verdicts of all load tests; their ends stay in their documents.
+    "
+    UPDATE runs SET verdict = CASE
+        WHEN verdict IN ('found', 'max') THEN 'pass'
+        WHEN verdict IN ('nothing_holds', 'degraded') THEN 'fail'
+        WHEN verdict = 'generator' THEN 'inconclusive'
+        WHEN verdict = 'interrupted' THEN 'incomplete'
+        ELSE verdict
+    END
+    WHERE kind = 'line';
 ",
 ];
 

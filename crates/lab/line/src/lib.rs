@@ -24,3 +24,4 @@ pub mod proportion;
 pub mod report;
 pub mod search;
 pub mod step;
+pub mod verdict;

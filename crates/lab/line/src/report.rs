@@ -8,6 +8,7 @@ use crate::{
     objective::Objective,
     search::{Budget, CONFIDENCE, End, Expectation, Level, Line, Vote},
     step::Step,
+    verdict::Verdict,
 };
 
 mod change;
@@ -103,7 +104,11 @@ impl Report {
         let notices = self.notices.iter().map(|notice| format!("{notice}\n"));
         [
             curve::curve(self),
-            format!("{}\n", sentence::sentence(self, style)),
+            format!(
+                "{}: {}\n",
+                painted(self.verdict(), style),
+                sentence::after_verdict(&sentence::sentence(self, style))
+            ),
             notices.collect(),
         ]
         .concat()
@@ -125,6 +130,14 @@ impl Report {
         Some((expected, self.line.expectation(expected)))
     }
 
+    /// The verdict.
+    pub fn verdict(&self) -> Verdict {
+        Verdict::new(
+            self.line.end,
+            self.expectation().map(|(_, expectation)| expectation),
+        )
+    }
+
     /// The whole as JSON; `docs/reference/line.md` describes it.
     pub fn json(&self) -> Value {
         let level = |level: Option<Level>| {
@@ -143,6 +156,7 @@ impl Report {
             "limits": self.objectives.iter().map(limit).collect::<Vec<_>>(),
             "default_objectives": self.are_defaults,
             "result": {
+                "verdict": self.verdict(),
                 "end": self.line.end,
                 "spent": self.line.end.spent(),
                 "interval": self.line.interval.map(|interval| json!({
@@ -182,6 +196,14 @@ impl Report {
             End::Generator => at_load.find(|step| step.verdict == Vote::Generator),
             _ => at_load.find(|step| step.verdict == Vote::Broke),
         }
+    }
+}
+
+/// A verdict in a terminal.
+fn painted(verdict: Verdict, style: Style) -> String {
+    match verdict {
+        Verdict::Pass => style.good(verdict.name()),
+        Verdict::Fail | Verdict::Inconclusive | Verdict::Incomplete => style.bad(verdict.name()),
     }
 }
 

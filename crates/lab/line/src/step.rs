@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use plimsoll_load::generator::{self, Evidence, Health, Ms, Schedule};
+use plimsoll_load::{
+    attempts::{Attempts, Kind},
+    generator::{self, Evidence, Health, Ms, Schedule},
+    metrics::MetricSet,
+};
 use serde::Serialize;
 
 use crate::{
@@ -139,13 +143,28 @@ impl Cause {
     }
 }
 
+/// Says that every request or every connection failed. `None` if one did not, and if an objective judges failed requests
+/// itself.
+fn futile(objectives: &[Objective], all: &MetricSet) -> Option<String> {
+    let is_judged = |kind| {
+        let mut texts = objectives.iter().map(Objective::text);
+        kind == Kind::Requests && texts.any(|text| text.starts_with("http_req_failed"))
+    };
+    let attempts = Attempts::of_run(all, 0, 0);
+    let found = attempts
+        .into_iter()
+        .find(|attempts| attempts.have_all_failed() && !is_judged(attempts.kind))?;
+    Some(format!("all {} {} failed", found.n, found.kind))
+}
+
 impl Step {
     /// Judges a step.
     ///
     /// A saturated generator counts first. Overloaded workers spoil any step. Starts that came in bunches spoil a step that
     /// failed, because a target may refuse a bunch that it would have served in its turn. Late measurements spoil a step that
     /// failed by latencies alone, and only if they explain a tenth of these; a step that held in spite of them would
-    /// have held without. Iterations without a free user, while the workers had room, waited for the target: they spoil
+    /// have held without. A step in which every request or every connection failed has not held, whatever the
+    /// objectives say, because the target did nothing. Iterations without a free user, while the workers had room, waited for the target: they spoil
     /// only a step that otherwise held, because it had less load than planned.
     pub fn judge(load: u64, objectives: &[Objective], measured: &Measured<'_>) -> Self {
         let findings: Vec<_> = objectives
@@ -154,13 +173,17 @@ impl Step {
             .collect();
         let broken: Vec<_> = findings.iter().filter(|(_, finding)| !finding.held).collect();
         let spoiled = spoiled(&broken, measured);
+        let futile = futile(objectives, measured.samples.all);
         let health = Health::calm(measured.generator, None);
-        let verdict = match (&spoiled, broken.is_empty()) {
+        let verdict = match (&spoiled, broken.is_empty() && futile.is_none()) {
             (Some(_), _) => Vote::Generator,
             (None, true) => Vote::Held,
             (None, false) => Vote::Broke,
         };
-        let mut concerns: Vec<_> = broken.iter().map(|(objective, _)| objective.concern()).collect();
+        let concerns = broken.iter().map(|(objective, _)| objective.concern());
+        let mut concerns: Vec<_> = concerns
+            .chain(futile.is_some().then_some(Concern::Errors))
+            .collect();
         concerns.sort_unstable();
         concerns.dedup();
         Self {
@@ -170,6 +193,7 @@ impl Step {
                 _ => broken
                     .iter()
                     .map(|(objective, finding)| complaint(objective, finding, measured.failures))
+                    .chain(futile)
                     .collect(),
             },
             broke: match verdict {

@@ -6,7 +6,7 @@
 //! states in between, not the newest. While there is no tab, no state is made or sent.
 
 use std::{
-    io,
+    fmt, io,
     net::{SocketAddr, TcpListener},
     sync::{
         Arc, Mutex, PoisonError,
@@ -78,6 +78,14 @@ struct Shared {
     n_reports: watch::Sender<usize>,
 }
 
+impl fmt::Debug for Page {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Page")
+            .field("url", &self.url)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Page {
     /// Listens on `address`, `host:port` of this machine, and serves the page from now on.
     ///
@@ -127,6 +135,15 @@ impl Page {
     pub fn show(&self, run: &str) {
         let mood = self.shared.mood();
         self.shared.publish(&format!("{{\"mood\":{mood},\"run\":{run}}}"));
+    }
+
+    /// Shows the state of a search: `search` is JSON as its report has it, or null before the first step has ended;
+    /// `present` is a text in JSON that says how the current step goes.
+    pub fn show_search(&self, search: &str, present: &str) {
+        let mood = self.shared.mood();
+        self.shared.publish(&format!(
+            "{{\"mood\":{mood},\"search\":{search},\"present\":{present}}}"
+        ));
     }
 
     /// The run is over: shows its report, a page, and waits until all tabs have it, up to five seconds.

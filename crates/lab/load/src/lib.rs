@@ -15,6 +15,7 @@ pub mod machine;
 pub mod metrics;
 pub mod nearest;
 pub mod pacer;
+pub mod parity;
 pub mod plan;
 pub mod preflight;
 pub mod run;

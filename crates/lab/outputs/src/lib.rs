@@ -8,9 +8,11 @@ mod csv;
 mod distribution;
 mod error;
 mod file;
+mod influxdb;
 mod json;
 mod opentelemetry;
 mod outputs;
+mod passing;
 mod post;
 mod prometheus;
 mod push;
@@ -18,12 +20,13 @@ mod report;
 mod running;
 mod series;
 mod settings;
+mod statsd;
 mod tag_cache;
 mod tls;
 
 pub use self::{
     error::OutputError,
-    outputs::Outputs,
+    outputs::{DASHBOARDS, Outputs, catalog},
     report::{Outcome, OutputReport},
     running::Running,
 };

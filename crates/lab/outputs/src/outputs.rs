@@ -2,38 +2,64 @@
 
 use std::{fmt, io::Write, time::SystemTime};
 
-use plimsoll_load::{nearest::nearest, plan::Plan};
+use plimsoll_load::{nearest::nearest, parity::Parity, plan::Plan};
 
 use crate::{
     OutputError, Running,
     csv::{Csv, TimeFormat},
     file::{self, Format, Place},
+    influxdb::{self, InfluxDb},
     json::Json,
     opentelemetry::{Collector, OpenTelemetry},
+    passing::pass_on,
     prometheus::{Prometheus, PrometheusRw},
     push::push,
     series::SeriesStore,
     settings::Settings,
+    statsd::{self, StatsD},
 };
 
 /// All outputs, as messages list them.
-pub(crate) const NAMES: [&str; 4] = ["json", "csv", "prometheus-rw", "opentelemetry"];
+pub(crate) const NAMES: [&str; 6] = [
+    "json",
+    "csv",
+    "prometheus-rw",
+    "opentelemetry",
+    "influxdb",
+    "statsd",
+];
 
 /// Outputs of k6 and its extensions that are not here.
-const NOT_BUILT: [&str; 12] = [
+const NOT_BUILT: [&str; 7] = [
     "cloud",
-    "web-dashboard",
-    "dashboard",
-    "influxdb",
     "xk6-influxdb",
-    "statsd",
-    "output-statsd",
     "datadog",
     "kafka",
     "xk6-kafka",
     "timescaledb",
     "elasticsearch",
 ];
+
+/// k6's names of its web dashboard, in k6 and in the extension that it was. `plimsoll run` turns it into other flags; other
+/// commands refuse it.
+pub const DASHBOARDS: [&str; 2] = ["web-dashboard", "dashboard"];
+
+/// What takes the dashboard's place.
+const DASHBOARD_INSTEAD: &str =
+    "`run` turns it into --ui and --report, which other commands have under these names";
+
+/// What to do without one of them.
+const INSTEAD: &str = "many databases accept one of these, some through an OpenTelemetry collector";
+
+/// All outputs, also those of k6 that are not here, each compared with k6's of the same name: for the reference page.
+pub fn catalog() -> impl Iterator<Item = (&'static str, Parity)> {
+    let here = NAMES.into_iter().map(|name| (name, Parity::Same));
+    let dashboards = DASHBOARDS
+        .into_iter()
+        .map(|name| (name, Parity::Differs(DASHBOARD_INSTEAD)));
+    let absent = NOT_BUILT.into_iter().map(|name| (name, Parity::Absent(INSTEAD)));
+    here.chain(dashboards).chain(absent)
+}
 
 /// Outputs of a run, before it starts.
 #[derive(Debug, Default)]
@@ -47,6 +73,8 @@ enum Output {
     Csv(Place, TimeFormat),
     Prometheus(Box<PrometheusRw>),
     OpenTelemetry(Box<OpenTelemetry>),
+    InfluxDb(Box<InfluxDb>),
+    StatsD(StatsD),
 }
 
 impl Outputs {
@@ -147,6 +175,8 @@ impl Output {
                             .to_owned(),
                 }),
             },
+            "influxdb" => Ok(Self::InfluxDb(Box::new(InfluxDb::read(argument, settings)?))),
+            "statsd" | "output-statsd" => Ok(Self::StatsD(StatsD::read(argument, settings)?)),
             _ => Err(unknown(name)),
         }
     }
@@ -154,7 +184,7 @@ impl Output {
     fn place(&self) -> Option<&Place> {
         match self {
             Self::Json(place) | Self::Csv(place, _) => Some(place),
-            Self::Prometheus(_) | Self::OpenTelemetry(_) => None,
+            Self::Prometheus(_) | Self::OpenTelemetry(_) | Self::InfluxDb(_) | Self::StatsD(_) => None,
         }
     }
 
@@ -183,6 +213,12 @@ impl Output {
                     push(receiver, store, Collector::new(*config, start), period).await
                 })
             }
+            Self::InfluxDb(config) => running.spawn_async(name, async move |receiver| {
+                pass_on(receiver, influxdb::Database::new(*config)).await
+            }),
+            Self::StatsD(config) => running.spawn_async(name, async move |receiver| {
+                pass_on(receiver, statsd::Server::new(config)).await
+            }),
         }
     }
 }
@@ -215,10 +251,16 @@ fn time_format(settings: Settings<'_>) -> Result<TimeFormat, OutputError> {
 
 fn unknown(name: &str) -> OutputError {
     let plain = name.trim_start_matches("xk6-");
+    if DASHBOARDS.contains(&name) {
+        return OutputError::NotBuilt {
+            name: name.to_owned(),
+            instead: DASHBOARD_INSTEAD,
+        };
+    }
     if NOT_BUILT.contains(&name) || NOT_BUILT.contains(&plain) {
         return OutputError::NotBuilt {
             name: name.to_owned(),
-            instead: "many databases accept one of these, some through an OpenTelemetry collector",
+            instead: INSTEAD,
         };
     }
     OutputError::Unknown {
@@ -235,6 +277,8 @@ impl fmt::Display for Output {
             Self::Csv(place, _) => write!(f, "csv ({place})"),
             Self::Prometheus(config) => write!(f, "prometheus-rw ({})", config.url),
             Self::OpenTelemetry(config) => write!(f, "opentelemetry ({})", config.place()),
+            Self::InfluxDb(config) => write!(f, "influxdb ({})", config.place),
+            Self::StatsD(config) => write!(f, "statsd ({})", config.address),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap, time::Duration};
 
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use plimsoll_load::plan::parse_duration;
 
@@ -57,6 +58,13 @@ impl Settings<'_> {
     ) -> Result<Option<T>, OutputError> {
         self.read(names, expected, read)
             .map_err(OutputError::without_value)
+    }
+
+    /// The credentials of HTTP's basic authentication. `None` without a user.
+    pub(crate) fn basic(&self, user: &str, password: &str) -> Option<HeaderValue> {
+        let user = self.text(&[user])?;
+        let both = format!("{user}:{}", self.text(&[password]).unwrap_or_default());
+        secret(&format!("Basic {}", BASE64_STANDARD.encode(both)))
     }
 
     pub(crate) fn flag(&self, names: &[&str]) -> Result<bool, OutputError> {
@@ -146,6 +154,13 @@ impl Settings<'_> {
             }),
         }
     }
+}
+
+/// The value of a header field that no log shows.
+pub(crate) fn secret(text: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::try_from(text).ok()?;
+    value.set_sensitive(true);
+    Some(value)
 }
 
 /// A URL of a server, without credentials, because it is shown to people.

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 /// A distribution of durations, in microseconds. All zero when `count` is zero.
 ///
-/// Percentiles are k6's, as in thresholds: interpolated between the two nearest samples, each of which is known within
-/// 0.1 %. `count`, `min`, `mean` and `max` are exact.
+/// Percentiles are k6's, as in thresholds: interpolated between the two nearest samples. They are exact for up to 256
+/// samples; of more, each sample is known within 0.1 %. `count`, `min`, `mean` and `max` are exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Distribution {
     /// Number of samples.
@@ -30,6 +30,35 @@ pub struct Distribution {
     pub p99_9: u64,
     /// Longest sample.
     pub max: u64,
+    /// Figures of this length and more are lower bounds: samples among them stand for messages that were lost, with the
+    /// time that was waited. `None` if nothing was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lower_bounds_from: Option<u64>,
+}
+
+/// How close to the bound a figure counts as one, because samples are known within 0.1 %.
+const BOUND_WITHIN: f64 = 0.999;
+
+impl Distribution {
+    /// The same, where figures from this time on are lower bounds.
+    #[must_use]
+    pub fn bounded_from(self, waited: Option<Duration>) -> Self {
+        Self {
+            lower_bounds_from: waited.map(micros),
+            ..self
+        }
+    }
+
+    /// Whether a figure of this distribution is a lower bound only.
+    pub fn is_lower_bound(&self, us: u64) -> bool {
+        self.lower_bounds_from
+            .is_some_and(|from| us as f64 >= from as f64 * BOUND_WITHIN)
+    }
+
+    /// The mark of a figure that is a lower bound, `> `, or nothing.
+    pub fn mark(&self, us: u64) -> &'static str {
+        if self.is_lower_bound(us) { "> " } else { "" }
+    }
 }
 
 impl From<&Histogram> for Distribution {
@@ -45,6 +74,7 @@ impl From<&Histogram> for Distribution {
             p99: at(99.0),
             p99_9: at(99.9),
             max: micros(histogram.max()),
+            lower_bounds_from: None,
         }
     }
 }
@@ -58,8 +88,8 @@ pub fn percentile(histogram: &Histogram, percentile: f64) -> Duration {
 /// The figure that k6 calls `stat` (`avg`, `min`, `med`, `max`, `count` or `p(N)`): milliseconds, bytes or plain
 /// numbers. `None` if there is no such figure. For summaries whose figures the user chooses.
 ///
-/// Percentiles and the median are k6's: interpolated between the two nearest samples, each of which is known within 0.1
-/// %. The other figures are exact, with samples rounded to a microsecond (or thousandth).
+/// Percentiles and the median are k6's, interpolated between the two nearest samples: exact for up to 256 samples, and
+/// within 0.1 % for more. The other figures are exact, with samples rounded to a microsecond (or thousandth).
 pub fn trend_figure(histogram: &Histogram, stat: &str) -> Option<f64> {
     let ms = |duration: Duration| duration.as_secs_f64() * 1e3;
     Some(match stat {
@@ -108,6 +138,25 @@ mod tests {
     }
 
     #[test]
+    fn figures_of_lost_messages_are_lower_bounds() {
+        let mut histogram = Histogram::new();
+        for us in [10, 20, 2_000] {
+            histogram.record(Duration::from_micros(us));
+        }
+        let all = Distribution::from(&histogram);
+        let bounded = all.bounded_from(Some(Duration::from_micros(2_000)));
+        assert_eq!(
+            [10, 1_997, 1_999, 2_000].map(|us| bounded.mark(us)),
+            ["", "", "> ", "> "]
+        );
+        assert_eq!(all.mark(2_000), "");
+        // Summaries without losses have no such field, as before.
+        assert!(!serde_json::to_string(&all).unwrap().contains("lower"));
+        let json = serde_json::to_string(&bounded).unwrap();
+        assert_eq!(serde_json::from_str::<Distribution>(&json).unwrap(), bounded);
+    }
+
+    #[test]
     fn nothing_recorded_is_all_zero() {
         assert_eq!(Distribution::from(&Histogram::new()), Distribution::default());
     }
@@ -125,15 +174,13 @@ mod tests {
             ("max", Some(4.0)),
             ("count", Some(4.0)),
             ("p(100)", Some(4.0)),
-            ("p(75.5)", Some(3.265)),
+            ("p(75)", Some(3.25)),
             ("p(101)", None),
             ("p95", None),
             ("", None),
         ] {
             let found = trend_figure(&histogram, stat);
-            let is_near = |(found, expected): (f64, f64)| (found - expected).abs() < 0.01;
-            assert!(found.is_some() == expected.is_some(), "{stat}: {found:?}");
-            assert!(found.zip(expected).is_none_or(is_near), "{stat}: {found:?}");
+            assert_eq!(found, expected, "{stat}");
         }
     }
 

@@ -76,10 +76,11 @@ fn sentence(done: &str, figures: &[String], whole: &[String]) -> String {
     format!("{done}{of_time}{of_all}")
 }
 
-/// Whole seconds for times that are long enough, and tenths for those above a second: 20.4 s were planned as 20 s.
+/// Whole seconds for times that are long enough, tenths for those above a second, and hundredths for shorter ones: 20.4 s
+/// were planned as 20 s.
 fn rounded(seconds: f64) -> f64 {
     match seconds {
-        ..1.0 => seconds,
+        ..1.0 => (seconds * 100.0).round() / 100.0,
         ..10.0 => (seconds * 10.0).round() / 10.0,
         _ => seconds.round(),
     }
@@ -154,8 +155,8 @@ fn losses_of_all(summary: &Summary, level: &Level) -> Vec<String> {
 }
 
 fn latency_text(name: &str, found: &Distribution) -> String {
-    let p95 = readable::duration(found.p95 as f64);
-    format!("p95 of {name} {p95} ({})", counted(found.count, "sample"))
+    let (mark, p95) = (found.mark(found.p95), readable::duration(found.p95 as f64));
+    format!("p95 of {name} {mark}{p95} ({})", counted(found.count, "sample"))
 }
 
 fn lost(losses: &Losses) -> String {

@@ -39,7 +39,7 @@ pub use self::{
     sentence::Headline,
     style::{Environment, Style},
     summary::Summary,
-    text::status_line,
+    text::{status_line, wrap},
     timestamp::{asctime, rfc3339, rfc3339_nanos, rfc3339_secs},
     verdict::Verdict,
 };

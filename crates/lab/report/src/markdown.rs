@@ -116,7 +116,8 @@ fn latency(distribution: &Distribution) -> String {
         distribution.p99,
         distribution.max,
     ];
-    figures.map(|us| readable::duration(us as f64)).join(" / ")
+    let shown = |us| format!("{}{}", distribution.mark(us), readable::duration(us as f64));
+    figures.map(shown).join(" / ")
 }
 
 fn throughput<'a>(summary: &Summary, highlights: &'a Highlights) -> Option<(&'a str, String)> {

@@ -121,8 +121,12 @@ fn compared(threshold: &Threshold, value: f64, summary: &Summary) -> String {
     let metric = summary.metrics.get(&threshold.key);
     let is_time = metric
         .is_some_and(|metric| metric.contains == Contains::Time && matches!(metric.values, Values::Trend(_)));
+    let bound = metric.map_or("", |metric| match &metric.values {
+        Values::Trend(distribution) if is_time => distribution.mark((value * 1e3) as u64),
+        _ => "",
+    });
     let value = if is_time && threshold.aggregation != "count" {
-        readable::duration(value * 1e3)
+        format!("{bound}{}", readable::duration(value * 1e3))
     } else {
         readable::digits(value)
     };

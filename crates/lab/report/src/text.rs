@@ -18,7 +18,7 @@ mod thresholds;
 mod wrap;
 
 pub use self::status::status_line;
-pub(crate) use self::wrap::wrap;
+pub use self::wrap::wrap;
 use self::{conditions::Conditions, results::Results};
 
 /// The text of a native workload: its progress, and the legacy layout.

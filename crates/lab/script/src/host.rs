@@ -13,6 +13,7 @@ use plimsoll_load::{metrics::Recorder, run::RunHandle, vu::IterationContext};
 use rquickjs::{Ctx, Exception, JsLifetime};
 
 use crate::{
+    context_data,
     coroutine::{Interrupted, Switch},
     events::{Background, Callback, EventId, Events, MAX_EVENTS},
     interlude::{Interlude, Interludes},
@@ -59,6 +60,8 @@ pub(crate) struct Host {
     work: RefCell<Option<Work>>,
     ended: RefCell<Vec<Box<dyn FnOnce()>>>,
     aborted: RefCell<Option<String>>,
+    /// Names that packages have asked Node's modules for, and that do not exist here.
+    absent_of_node: RefCell<Vec<String>>,
     is_at_work: Cell<bool>,
 }
 
@@ -121,15 +124,14 @@ impl Host {
             work: RefCell::default(),
             ended: RefCell::default(),
             aborted: RefCell::default(),
+            absent_of_node: RefCell::default(),
             is_at_work: Cell::new(false),
         })
     }
 
     /// Makes `self` the host of `ctx`; once, before anything else is done with it.
     pub(crate) fn install(self: &Rc<Self>, ctx: &Ctx<'_>) -> rquickjs::Result<()> {
-        ctx.store_userdata(OfContext(Rc::clone(self)))
-            .map(drop)
-            .map_err(|error| Exception::throw_internal(ctx, &error.to_string()))
+        context_data::store(ctx, OfContext(Rc::clone(self)))
     }
 
     /// The host of a context.
@@ -293,6 +295,19 @@ impl Host {
     /// Whether the script has to end.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.switch.is_interrupted()
+    }
+
+    /// Remembers that a name of Node's was asked for and does not exist, up to a number of names.
+    pub(crate) fn note_absent_of_node(&self, name: String) {
+        const MOST: usize = 16;
+        let mut known = self.absent_of_node.borrow_mut();
+        if known.len() < MOST && !known.contains(&name) {
+            known.push(name);
+        }
+    }
+
+    pub(crate) fn absent_of_node(&self) -> Vec<String> {
+        self.absent_of_node.borrow().clone()
     }
 
     /// The script ends its run: nothing that it waits for matters any more.

@@ -81,7 +81,7 @@ impl<'js> Inspector<'js> {
         } else if let Some(buffer) = ArrayBuffer::from_value(object.as_value().clone()) {
             self.bytes(&bytes::copy(buffer.as_value()).unwrap_or_default());
         } else if let Some(date) = iso_date(object) {
-            self.text.push_str(&date);
+            self.text.push_str(&format!("\"{date}\""));
         } else if let Some(name) = typed_array(object) {
             let length = object.get::<_, usize>("length").unwrap_or(0);
             self.text.push_str(&format!("{name}({length}) "));
@@ -123,7 +123,7 @@ impl<'js> Inspector<'js> {
             .map(|byte| format!("{byte:02x}"))
             .collect();
         let text = format!(
-            "{{ [Uint8Contents]: <{}>, byteLength: {} }}",
+            "ArrayBuffer {{ [Uint8Contents]: <{}>, byteLength: {} }}",
             hex.join(" "),
             bytes.len()
         );

@@ -5,6 +5,7 @@
 mod arguments;
 mod bytes;
 mod calling;
+mod context_data;
 mod coroutine;
 mod digests;
 mod error;
@@ -40,6 +41,7 @@ mod or_null;
 mod processor;
 mod program;
 mod promises;
+mod protobuf;
 mod recorders;
 mod rejections;
 mod review;
@@ -51,6 +53,7 @@ mod source_module;
 mod tags;
 mod task;
 mod vm;
+mod waiter;
 mod webcrypto;
 mod websocket;
 

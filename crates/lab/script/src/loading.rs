@@ -11,7 +11,7 @@ use rquickjs::{
 };
 
 use crate::{
-    calling,
+    calling, context_data,
     host::Host,
     modules,
     node::{library, native},
@@ -31,6 +31,9 @@ struct Instances<'js> {
     /// How many functions were on the stack when each module that `require` began was begun, outermost first.
     begun: RefCell<Vec<isize>>,
 }
+
+/// Node's code for an error of `require`.
+pub(crate) const NO_MODULE: &str = "MODULE_NOT_FOUND";
 
 /// A module whose exports are the properties of an object.
 struct OfObject;
@@ -222,6 +225,9 @@ fn run_of_node<'js>(ctx: &Ctx<'js>, id: &str, text: &str) -> Result<Object<'js>>
     beginning(ctx, || {
         function.call::<_, ()>((module.clone(), exports, require, native))
     })?;
+    if library::names().contains(&id.trim_start_matches("node:")) {
+        watch_names(ctx, id, &module)?;
+    }
     Ok(module)
 }
 
@@ -231,6 +237,27 @@ fn new_module<'js>(ctx: &Ctx<'js>, name: &str) -> Result<(Object<'js>, Object<'j
     module.set("exports", exports.clone())?;
     keep(ctx, name, &module);
     Ok((module, exports))
+}
+
+/// Lets the host know names that are asked for and do not exist.
+fn watch_names<'js>(ctx: &Ctx<'js>, id: &str, module: &Object<'js>) -> Result<()> {
+    const WATCHED: &str = "(exports, note) => {
+        if (typeof exports !== 'object') return exports;
+        const watched = new Proxy(exports, { get(target, key) {
+            if (typeof key === 'string' && !(key in target) && !['default', 'then', 'toJSON', '__esModule'].includes(key)) note(key);
+            return target[key];
+        } });
+        // path.posix is path.
+        for (const key of Object.keys(exports)) if (exports[key] === exports) exports[key] = watched;
+        return watched;
+    }";
+    let id = id.trim_start_matches("node:").to_owned();
+    let note = Function::new(ctx.clone(), move |ctx: Ctx<'js>, key: String| {
+        Host::of(&ctx).note_absent_of_node(format!("{id}.{key}"));
+    })?;
+    let watched: Function<'js> = ctx.eval(WATCHED)?;
+    let exports: Value<'js> = watched.call((module.get::<_, Value<'js>>("exports")?, note))?;
+    module.set("exports", exports)
 }
 
 /// The name under which the host's part of Node's modules is kept.
@@ -378,7 +405,7 @@ fn missing(ctx: &Ctx<'_>, base: &str, specifier: &str) -> Error {
     let text = why_missing(Host::of(ctx).program.platform, base, specifier);
     let error = Exception::from_message(ctx.clone(), &text);
     let error = error.and_then(|error| {
-        error.as_object().set("code", "MODULE_NOT_FOUND")?;
+        error.as_object().set("code", NO_MODULE)?;
         Ok(error)
     });
     error.map_or_else(|error| error, |error| ctx.throw(error.into_object().into_value()))
@@ -431,7 +458,5 @@ fn keep<'js>(ctx: &Ctx<'js>, name: &str, object: &Object<'js>) {
 
 /// Prepares a context for modules; once, before any is loaded.
 pub(crate) fn install(ctx: &Ctx<'_>) -> Result<()> {
-    ctx.store_userdata(Instances::default())
-        .map(drop)
-        .map_err(|error| Exception::throw_internal(ctx, &error.to_string()))
+    context_data::store(ctx, Instances::default())
 }

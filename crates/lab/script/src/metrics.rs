@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use plimsoll_load::metrics::{
     CounterId, GaugeId, RateId, RegisterError, Registry, TrendId,
-    built_in::{Cable, Data, Execution, Http, WebSocket},
+    built_in::{Cable, Data, Execution, Grpc, Http, WebSocket},
 };
 
 /// The ids of all metrics of a script; the same in all its virtual users.
@@ -16,6 +16,8 @@ pub(crate) struct Metrics {
     pub cable: Cable,
     /// Bytes on sockets.
     pub data: Data,
+    /// Calls over gRPC.
+    pub grpc: Grpc,
     /// Requests.
     pub http: Http,
     /// WebSocket sessions.
@@ -42,6 +44,7 @@ impl Metrics {
         Ok(Self {
             execution: Execution::register(registry)?,
             data: Data::register(registry)?,
+            grpc: Grpc::register(registry)?,
             http: Http::register(registry)?,
             websocket: WebSocket::register(registry)?,
             cable: Cable::register(registry)?,

@@ -1,5 +1,6 @@
 //! k6's modules, natively: modules that a script can import without a file.
 
+mod absence;
 mod cable;
 mod crypto;
 mod csv;
@@ -7,6 +8,7 @@ mod data;
 mod encoding;
 mod execution;
 mod fs;
+mod grpc;
 mod html;
 pub(crate) mod http;
 mod k6;
@@ -19,9 +21,10 @@ mod types;
 mod webcrypto;
 mod websockets;
 mod ws;
+mod x509;
 
 pub(crate) use self::k6::is_truthy;
-use self::module::{Module, absent, differs, same};
+use self::module::{Module, differs, same};
 pub use self::{
     html::PageSelector,
     module::{Api, K6},
@@ -36,6 +39,7 @@ const MODULES: &[Module] = &[
     data::MODULE,
     encoding::MODULE,
     http::MODULE,
+    grpc::MODULE,
     execution::MODULE,
     csv::MODULE,
     fs::MODULE,
@@ -48,21 +52,15 @@ const MODULES: &[Module] = &[
     websockets::MODULE,
     websockets::EXPERIMENTAL,
     ws::MODULE,
+    x509::MODULE,
 ];
 
-/// Modules that k6 has or had and this program lacks, each with an alternative.
+/// Modules that k6 has or had, or loads by itself since version 1.2 (`k6/x/…`), and this program lacks; each with the
+/// reason or an alternative.
 pub const ABSENT: &[(&str, &str)] = &[
     (
         "k6/browser",
         "browser tests are not supported; run the scenario with the browser in k6",
-    ),
-    (
-        "k6/crypto/x509",
-        "parsing certificates is not supported; parse them before the run and open() the result",
-    ),
-    (
-        "k6/net/grpc",
-        "there is no gRPC client; run these scenarios in k6",
     ),
     (
         "k6/experimental/browser",
@@ -70,7 +68,7 @@ pub const ABSENT: &[(&str, &str)] = &[
     ),
     (
         "k6/experimental/grpc",
-        "k6 has removed it, and there is no gRPC client here",
+        "import the same names from \"k6/net/grpc\"",
     ),
     (
         "k6/experimental/redis",
@@ -84,6 +82,28 @@ pub const ABSENT: &[(&str, &str)] = &[
         "k6/experimental/tracing",
         "k6 has removed it; send the headers of the trace with the request",
     ),
+    (
+        "k6/x/dns",
+        "there is no client for DNS; ask a resolver over HTTPS",
+    ),
+    (
+        "k6/x/faker",
+        "draw values from a list of your own, for example with randomItem() of https://jslib.k6.io/k6-utils",
+    ),
+    ("k6/x/mqtt", "there is no client for MQTT"),
+    (
+        "k6/x/redis",
+        "there is no Redis client here; read the data with setup() over HTTP, or from a file with open()",
+    ),
+    (
+        "k6/x/sql",
+        "there are no clients for databases; read the data with setup() over HTTP, or from a file with open()",
+    ),
+    (
+        "k6/x/sse",
+        "there are no streams of events; read a whole answer with k6/http",
+    ),
+    ("k6/x/tcp", "there are no plain TCP sockets"),
 ];
 
 /// The global `crypto` compared with k6's; it needs no import.
@@ -128,14 +148,9 @@ pub const CRYPTO: &[Api] = &[
         "subtle.verify",
         "also with public RSA keys that were JSON Web Keys; RSA-PSS also with a salt of 0 bytes",
     ),
-    absent(
-        "subtle.wrapKey",
-        "rejects, as in k6; use exportKey() and encrypt()",
-    ),
-    absent(
-        "subtle.unwrapKey",
-        "rejects, as in k6; use decrypt() and importKey()",
-    ),
+    // Both reject, in k6 too.
+    same("subtle.wrapKey"),
+    same("subtle.unwrapKey"),
 ];
 
 /// The module of this id.

@@ -19,6 +19,19 @@ pub(crate) struct Network {
     /// The default field `User-Agent` of requests; empty for no such field.
     pub(crate) user_agent: String,
     sources: Option<SourceAddresses>,
+    /// The options that [`Self::tls`] was made of.
+    tls_options: TlsOptions,
+}
+
+/// Certificates that a script gives for one connection, in PEM.
+#[derive(Debug, Default)]
+pub(crate) struct OwnTls {
+    /// The client's certificate; empty for none.
+    pub(crate) certificate: String,
+    /// Its key.
+    pub(crate) key: String,
+    /// Authorities to trust beside those of the system.
+    pub(crate) authorities: Vec<String>,
 }
 
 /// An option that cannot be used.
@@ -41,12 +54,14 @@ impl Network {
         let get = |option| options.get(option).filter(|value| !value.is_null());
         let sources = get("localIPs").and_then(Value::as_str);
         let user_agent = get("userAgent").and_then(Value::as_str);
+        let tls_options = tls_options(&get)?;
         Ok(Self {
             dialer: Arc::new(Dialer {
                 proxies,
                 ..dialer(&get)?
             }),
-            tls: Arc::new(tls(&get)?),
+            tls: Arc::new(made(&tls_options)?),
+            tls_options,
             user_agent: user_agent
                 .unwrap_or(concat!("plimsoll/", env!("CARGO_PKG_VERSION")))
                 .to_owned(),
@@ -59,6 +74,39 @@ impl Network {
         let sources = self.sources.as_ref()?;
         Some(sources.of_user(u64::from(vu.saturating_sub(1))))
     }
+}
+
+impl Network {
+    /// TLS with the options of the run, and with a script's own certificates.
+    ///
+    /// # Errors
+    /// For people: a certificate cannot be used.
+    pub(crate) fn tls_with(&self, own: &OwnTls) -> Result<Tls, String> {
+        let mut options = self.tls_options.clone();
+        // The option that trusts all certificates wins, as in k6.
+        if !own.authorities.is_empty() && !matches!(options.believe, Believe::Anybody) {
+            let mut trusted = plimsoll_trust::system_authorities().unwrap_or_else(|_| empty_authorities());
+            for (index, pem) in own.authorities.iter().enumerate() {
+                let found = plimsoll_trust::authorities_in(pem.as_bytes());
+                let wrong = |_| format!("failed to append ca certificate [{index}] from PEM");
+                trusted.roots.extend(found.map_err(wrong)?.roots);
+            }
+            options.believe = Believe::Authorities(trusted);
+        }
+        options.identities.clear();
+        if !own.certificate.is_empty() && !own.key.is_empty() {
+            options.identities.push(Identity {
+                domains: Vec::new(),
+                certificates: own.certificate.clone(),
+                key: own.key.clone(),
+            });
+        }
+        Tls::new(options).map_err(|error| format!("failed to append certificate from PEM: {error}"))
+    }
+}
+
+fn empty_authorities() -> rustls::RootCertStore {
+    rustls::RootCertStore::empty()
 }
 
 fn dialer<'a>(get: &impl Fn(&'static str) -> Option<&'a Value>) -> Result<Dialer, NetworkError> {
@@ -137,18 +185,21 @@ fn resolver(dns: Option<&Value>) -> Result<Resolver, NetworkError> {
     ))
 }
 
-fn tls<'a>(get: &impl Fn(&'static str) -> Option<&'a Value>) -> Result<Tls, NetworkError> {
+fn tls_options<'a>(get: &impl Fn(&'static str) -> Option<&'a Value>) -> Result<TlsOptions, NetworkError> {
     let suites = get("tlsCipherSuites").and_then(Value::as_array);
     let skips = get("insecureSkipTLSVerify") == Some(&Value::Bool(true));
     let identities = get("tlsAuth").and_then(Value::as_array).into_iter().flatten();
-    let options = TlsOptions {
+    Ok(TlsOptions {
         believe: if skips { Believe::Anybody } else { Believe::System },
         versions: versions(get("tlsVersion"))?,
         cipher_suites: suites.map(|_| texts(get("tlsCipherSuites")).map(str::to_owned).collect()),
         identities: identities.map(identity).collect::<Result<_, _>>()?,
         hides_server_name: false,
-    };
-    Tls::new(options).map_err(|error| of(option_of(&error))(error))
+    })
+}
+
+fn made(options: &TlsOptions) -> Result<Tls, NetworkError> {
+    Tls::new(options.clone()).map_err(|error| of(option_of(&error))(error))
 }
 
 /// The option that an error of TLS belongs to.

@@ -9,6 +9,7 @@ use plimsoll_scenario::artillery::hooks;
 
 use crate::{error::ScriptError, program::Program};
 
+mod absence;
 mod arguments;
 mod evaluated;
 mod events;

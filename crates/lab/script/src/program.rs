@@ -22,6 +22,7 @@ use crate::{
     modules::http::RunSettings,
     network::{Network, NetworkError},
     node::taken::{self, Taken},
+    protobuf::{Definitions, Source},
     secrets::Secrets,
     source::{self, Archive, Platform, Sources, Specifier, archive},
     source_module::SourceModule,
@@ -57,6 +58,8 @@ pub struct Program {
     shared: Mutex<HashMap<String, SharedItems>>,
     /// The files that `open` has read.
     files: Mutex<OpenedFiles>,
+    /// Loaded definitions of protobuf.
+    definitions: Mutex<BTreeMap<Source, Arc<Definitions>>>,
     /// The registry and the metrics, during the first reading of the script; `None` afterwards.
     reading: Mutex<Option<(Registry, Metrics)>>,
     metrics: OnceLock<Metrics>,
@@ -133,6 +136,7 @@ impl Program {
             limits: Limits::default(),
             compiled: Mutex::default(),
             files: Mutex::default(),
+            definitions: Mutex::default(),
             shared: Mutex::default(),
             reading: Mutex::new(Some((registry, metrics))),
             metrics: OnceLock::new(),
@@ -201,6 +205,25 @@ impl Program {
         let content = content.map_err(|error| error.to_string())?;
         files.insert(key, Arc::clone(&content));
         Ok(content)
+    }
+
+    /// The definitions of protobuf from this source, loaded once for all virtual users.
+    ///
+    /// # Errors
+    /// For people: a file is missing or wrong.
+    pub(crate) fn definitions(self: &Arc<Self>, source: &Source) -> Result<Arc<Definitions>, String> {
+        let mut loaded = self
+            .definitions
+            .lock()
+            .map_err(|_| "another virtual user panicked")?;
+        if let Some(definitions) = loaded.get(source) {
+            return Ok(Arc::clone(definitions));
+        }
+        let program = Arc::clone(self);
+        let definitions = Definitions::load(source, move |path| program.file(None, path))?;
+        let definitions = Arc::new(definitions);
+        loaded.insert(source.clone(), Arc::clone(&definitions));
+        Ok(definitions)
     }
 
     /// The path of the file that [`Self::file`] reads.

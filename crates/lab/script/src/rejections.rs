@@ -4,6 +4,8 @@ use std::cell::RefCell;
 
 use rquickjs::{Ctx, JsLifetime, Result, Runtime, Value};
 
+use crate::context_data;
+
 /// Rejected promises, oldest first.
 #[derive(Default, JsLifetime)]
 struct Unhandled<'js> {
@@ -37,9 +39,7 @@ pub(crate) fn watch(runtime: &Runtime) {
 
 /// Prepares a context.
 pub(crate) fn install(ctx: &Ctx<'_>) -> Result<()> {
-    ctx.store_userdata(Unhandled::default())
-        .map(drop)
-        .map_err(|error| rquickjs::Exception::throw_internal(ctx, &error.to_string()))
+    context_data::store(ctx, Unhandled::default())
 }
 
 /// Throws the reason of the first unhandled rejection. `returned` does not count: the caller handles it.

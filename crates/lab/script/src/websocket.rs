@@ -16,7 +16,6 @@ mod session;
 pub(crate) mod test_server;
 #[cfg(test)]
 mod tests;
-mod waiter;
 
 pub(crate) use self::{
     dial::{Dial, Flavour, Opened},

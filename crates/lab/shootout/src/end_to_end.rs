@@ -2,6 +2,7 @@
 
 mod agreement;
 mod draining;
+mod nodes;
 mod options;
 mod server;
 

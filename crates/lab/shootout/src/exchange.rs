@@ -10,7 +10,7 @@ use crate::{
     ledger::Tally,
     meter::Period,
     options::{Exchange, Model},
-    outcome::{Deliveries, DeliveryCounts, Outcome, Sampling, Step},
+    outcome::{Deliveries, DeliveryCounts, NodeDeliveries, Outcome, Sampling, Step},
     ramp::ramp,
     run::{Run, RunError, StepRecord},
     samples::Rtt,
@@ -138,10 +138,11 @@ fn account(record: &StepRecord, report: &Report, period: Period, model: &Model) 
     let tally = &report.tally;
     let delivered = || Deliveries {
         counts: counts(tally),
-        listener: Distribution::from(deliveries),
-        last_delivery: distribution(record.last_delivery_times()),
+        listener: Distribution::from(deliveries).bounded_from(*waited),
+        last_delivery: distribution(record.last_delivery_times()).bounded_from(*waited),
         waited: *waited,
         in_flight: record.in_flight(),
+        by_node: by_node(record),
     };
     Sampling {
         period,
@@ -166,6 +167,7 @@ async fn credit_late_arrivals(run: &mut Run<'_>, steps: &mut [Step]) -> Result<R
         report = run.report(step_idx).await?;
         if let Some(deliveries) = step.sampling.as_mut().and_then(|it| it.deliveries.as_mut()) {
             deliveries.counts = counts(&report.tally);
+            deliveries.by_node = by_node(run.step(step_idx));
         }
         if let Some(sampling) = &mut step.sampling {
             let messages = &run.step(step_idx).messages;
@@ -174,6 +176,19 @@ async fn credit_late_arrivals(run: &mut Run<'_>, steps: &mut [Step]) -> Result<R
         }
     }
     Ok(report)
+}
+
+fn by_node(record: &StepRecord) -> Vec<NodeDeliveries> {
+    let nodes = record.by_node.iter().map(|node| {
+        let mut listener = node.latency.clone();
+        listener.merge(&node.missing);
+        NodeDeliveries {
+            n_expected: node.n_expected(),
+            n_delivered: node.n_delivered,
+            listener: Distribution::from(&listener).bounded_from(record.waited),
+        }
+    });
+    nodes.collect()
 }
 
 fn counts(tally: &Tally) -> DeliveryCounts {

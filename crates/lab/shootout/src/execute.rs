@@ -233,7 +233,7 @@ impl Bench {
             Self::Exchange(options, _) => &options.steps,
             Self::Connect(options, _) => &options.steps,
             Self::Http(options, _) => return (options.concurrency, options.concurrency),
-            Self::Recover(options, _) => return (options.n_clients, options.n_clients),
+            Self::Recover(options, _) => return (options.n_all(), options.n_all()),
         };
         (steps.n_first, steps.n_clients().unwrap_or(steps.n_first))
     }

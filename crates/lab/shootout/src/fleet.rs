@@ -14,9 +14,9 @@ use tokio::sync::mpsc;
 use self::roster::Roster;
 use crate::{
     interrupt::Interrupt,
-    ledger::SendTable,
+    ledger::{Nodes, SendTable},
     wire::Command,
-    worker::{self, ClientId, Event, Handle, Order, Report, SendOrder, Setup},
+    worker::{self, ClientId, Event, Handle, Order, Report, SendOrder, Setup, Way},
 };
 
 /// Events that wait for the coordinator. When it is full the workers keep their events, which are bounded by the
@@ -29,7 +29,10 @@ pub(crate) struct Fleet {
     workers: Vec<Handle>,
     events: mpsc::Receiver<Event>,
     roster: Roster,
-    n_routes: usize,
+    /// The clients of the first server, which send.
+    senders: Roster,
+    /// The number of routes to each server.
+    n_routes: Vec<usize>,
     n_opened: usize,
     rng: fastrand::Rng,
 }
@@ -51,7 +54,8 @@ impl Fleet {
             workers: (0..n_workers).map(start).collect::<io::Result<_>>()?,
             events,
             roster: Roster::new(n_workers),
-            n_routes: setup.routes.len(),
+            senders: Roster::new(n_workers),
+            n_routes: setup.routes.iter().map(Vec::len).collect(),
             n_opened: 0,
             rng: fastrand::Rng::with_seed(seed),
         })
@@ -62,20 +66,25 @@ impl Fleet {
         self.roster.len()
     }
 
+    /// Whether a client is there that can send.
+    pub(crate) fn can_send(&self) -> bool {
+        self.senders.len() > 0
+    }
+
     /// The number of workers with connected clients, which is the number of shares of a broadcast that is sent now.
     pub(crate) fn n_workers_connected(&self) -> usize {
         self.roster.n_workers()
     }
 
-    /// Begins to open one more client. Workers and routes take turns.
+    /// Begins to open one more client. Workers, servers and routes take turns.
     pub(crate) async fn open_one(&mut self) -> Result<(), WorkerLost> {
         let n_workers = self.workers.len();
-        let (worker, route) = (
-            self.n_opened % n_workers,
-            self.n_opened / n_workers % self.n_routes,
-        );
+        let (worker, slot) = (self.n_opened % n_workers, self.n_opened / n_workers);
+        let n_nodes = self.n_routes.len();
+        let node = Nodes::new(n_nodes, worker).of(slot);
+        let route = slot / n_nodes % self.n_routes[node];
         self.n_opened += 1;
-        self.order(worker, Order::Open { route }).await
+        self.order(worker, Order::Open(Way { node, route })).await
     }
 
     /// Makes all connected clients listeners of the step.
@@ -86,7 +95,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// Makes a connected client send, each with equal probability. False when no client is connected.
+    /// Makes a connected client of the first server send, each with equal probability. False when it has no client.
     pub(crate) async fn send_from_anyone(
         &mut self,
         command: Command,
@@ -94,7 +103,7 @@ impl Fleet {
         floor: u64,
         due: Option<Instant>,
     ) -> Result<bool, WorkerLost> {
-        let Some(ClientId { worker, slot }) = self.roster.pick(&mut self.rng) else {
+        let Some(ClientId { worker, slot }) = self.senders.pick(&mut self.rng) else {
             return Ok(false);
         };
         self.order(
@@ -137,8 +146,16 @@ impl Fleet {
     pub(crate) async fn next_event(&mut self) -> Result<Event, WorkerLost> {
         let event = self.events.recv().await.ok_or(WorkerLost)?;
         match &event {
-            Event::Opened { client, .. } => self.roster.add(*client),
-            Event::Dropped { client, .. } => self.roster.remove(*client),
+            Event::Opened { client, .. } => {
+                self.roster.add(*client);
+                if Nodes::new(self.n_routes.len(), client.worker).of(client.slot) == 0 {
+                    self.senders.add(*client);
+                }
+            }
+            Event::Dropped { client, .. } => {
+                self.roster.remove(*client);
+                self.senders.remove(*client);
+            }
             _ => {}
         }
         Ok(event)

@@ -16,6 +16,7 @@
 
 mod bit_set;
 mod causal_order;
+mod nodes;
 mod send_table;
 mod step;
 
@@ -26,6 +27,7 @@ use std::{
 
 pub(crate) use self::{
     bit_set::BitSet,
+    nodes::{NodeHarvest, Nodes},
     send_table::SendTable,
     step::{Completion, Harvest, Standing, Tally},
 };
@@ -35,17 +37,26 @@ use self::{causal_order::CausalOrder, step::StepLedger};
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     steps: Vec<StepLedger>,
+    nodes: Nodes,
     order: CausalOrder,
     n_foreign: u64,
 }
 
 impl Ledger {
+    /// An empty ledger of listeners that are spread over these servers.
+    pub(crate) fn new(nodes: Nodes) -> Self {
+        Self {
+            nodes,
+            ..Self::default()
+        }
+    }
+
     /// The memory of a broadcast in the ledger of one worker, in bytes, without the bits of its listeners.
     pub(crate) const BYTES_EACH: usize = StepLedger::BYTES_EACH;
 
     /// Begins the step whose broadcasts `table` will list; `members` are the listeners connected now.
     pub(crate) fn open_step(&mut self, table: Arc<SendTable>, members: BitSet) {
-        self.steps.push(StepLedger::new(table, members));
+        self.steps.push(StepLedger::new(table, members, self.nodes));
     }
 
     /// Counts the arrival of broadcast `id` at `listener`. Returns the broadcast's completion when this arrival

@@ -63,18 +63,19 @@ pub struct Watched {
 impl Meter {
     /// Finds the first watched target that has processes. `sampling` looks at all of them.
     ///
-    /// What listens at `address` is no other program, if that is on this machine: connections that live for a moment are
+    /// What listens at `addresses` is no other program, if that is on this machine: connections that live for a moment are
     /// never there when the monitor looks for the processes behind them.
     ///
     /// # Errors
     /// When one of them is not there.
     pub(crate) fn attach(
         monitor: Monitor,
-        address: SocketAddr,
+        addresses: &[SocketAddr],
         targets: &[watch::Target],
         sampling: Option<Arc<Sampling>>,
     ) -> Result<Self, RunError> {
-        let bench = address.ip().is_loopback().then(|| Place::Port(address.port()));
+        let here = addresses.iter().filter(|address| address.ip().is_loopback());
+        let bench = here.map(|address| Place::Port(address.port()));
         let watched = targets.iter().map(|target| target.place.clone());
         monitor.leave_out(&watched.chain(bench).collect::<Vec<_>>());
         let mut watches = targets

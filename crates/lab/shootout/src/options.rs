@@ -19,6 +19,8 @@ use crate::{
 pub struct Common {
     /// The server.
     pub target: Target,
+    /// Further servers of the same cluster. Clients take turns at all servers; those of [`Self::target`] send.
+    pub nodes: Vec<Target>,
     /// The type of the server.
     pub server_type: ServerType,
     /// The encoding of Action Cable messages; JSON for other server types.
@@ -239,6 +241,10 @@ impl Common {
             n_steps,
             ..
         } = *steps;
+        let servers = match self.nodes.len() {
+            0 => String::new(),
+            n => format!(" on {} servers in turn", n + 1),
+        };
         let n_steps = match n_steps {
             None => "steps".to_owned(),
             Some(1) => "1 step".to_owned(),
@@ -264,7 +270,7 @@ impl Common {
                 name: workload.name().to_owned(),
                 executor: executor.to_owned(),
                 description: format!(
-                    "{n_steps} of {n_clients} more {} clients: {work}{pause}",
+                    "{n_steps} of {n_clients} more {} clients{servers}: {work}{pause}",
                     self.server_type
                 ),
                 start_seconds: 0.0,

@@ -78,6 +78,8 @@ pub struct Outcome {
 pub struct Setting {
     /// The URL.
     pub target: String,
+    /// The URLs of further servers of the cluster.
+    pub nodes: Vec<String>,
     /// The type of the server.
     pub server_type: ServerType,
     /// Threads of the generator.
@@ -151,7 +153,7 @@ pub struct Sampling {
 }
 
 /// The deliveries of a step.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Deliveries {
     /// The counts.
     pub counts: DeliveryCounts,
@@ -164,6 +166,19 @@ pub struct Deliveries {
     pub waited: Option<Duration>,
     /// How many broadcasts were in flight.
     pub in_flight: InFlight,
+    /// The part of each server, in the order of their URLs; empty for a single server.
+    pub by_node: Vec<NodeDeliveries>,
+}
+
+/// The deliveries of a step to the listeners of one server of a cluster.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NodeDeliveries {
+    /// Pairs of a broadcast and a listener that was connected when it was sent.
+    pub n_expected: u64,
+    /// The number of deliveries that arrived, including late ones.
+    pub n_delivered: u64,
+    /// The time from the send to each listener. A missing delivery counts with the time that was waited for it.
+    pub listener: Distribution,
 }
 
 /// Deliveries, counted exactly.
@@ -244,7 +259,10 @@ impl Outcome {
 
     /// The deliveries of all steps together; `None` without broadcasts.
     pub fn deliveries(&self) -> Option<DeliveryCounts> {
-        let counts = self.steps.iter().filter_map(Step::deliveries);
+        let counts = self
+            .steps
+            .iter()
+            .filter_map(|step| Some(step.deliveries()?.counts));
         counts.reduce(|sum, it| sum.plus(&it))
     }
 }
@@ -253,7 +271,7 @@ impl Step {
     /// Whether anything was lost or failed in this step.
     pub fn is_faulty(&self) -> bool {
         let n_unanswered = self.sampling.as_ref().map_or(0, |it| it.n_unanswered);
-        let n_lost = self.deliveries().map_or(0, |it| it.n_lost());
+        let n_lost = self.deliveries().map_or(0, |it| it.counts.n_lost());
         self.connect.failures.total() + self.drops.total() + n_unanswered + n_lost > 0
     }
 
@@ -262,8 +280,9 @@ impl Step {
         self.delivery.or(self.rtt)
     }
 
-    fn deliveries(&self) -> Option<DeliveryCounts> {
-        Some(self.sampling.as_ref()?.deliveries.as_ref()?.counts)
+    /// The deliveries of this step; `None` without broadcasts.
+    pub(crate) fn deliveries(&self) -> Option<&Deliveries> {
+        self.sampling.as_ref()?.deliveries.as_ref()
     }
 }
 

@@ -7,6 +7,7 @@
 mod account;
 mod board;
 mod client;
+mod cost;
 mod execute;
 mod measures;
 mod message;

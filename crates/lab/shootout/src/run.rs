@@ -3,6 +3,7 @@
 mod error;
 mod preflight;
 mod record;
+mod servers;
 mod survey;
 
 use std::{
@@ -12,7 +13,6 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use plimsoll_clients::websocket;
 use plimsoll_load::{causes::Causes, generator::Monitor, pacer::Pacer};
 use plimsoll_report::summary::Plan;
 use tokio::time::sleep_until;
@@ -97,22 +97,18 @@ impl<'a> Run<'a> {
         mut interrupt: Interrupt,
         sink: &'a mut dyn Sink,
     ) -> Result<Self, RunError> {
-        let addresses = tokio::select! {
+        let servers = tokio::select! {
             biased;
             () = interrupt.next() => return Err(RunError::Interrupted),
-            addresses = common.target.resolve() => addresses?,
+            servers = servers::resolve(common) => servers?,
         };
-        let address = addresses[0];
-        let preflight = Preflight::new(address.ip(), &common.local_addresses);
+        let addresses: Vec<_> = servers.iter().map(|(_, addresses)| addresses[0]).collect();
+        // The limits towards the first server stand for all: they are of this machine.
+        let preflight = Preflight::new(addresses[0].ip(), &common.local_addresses);
         preflight.check(steps.n_clients().unwrap_or(steps.n_first))?;
-        let mut websocket = websocket::Options::new(common.target.clone(), addresses);
-        websocket.origin = Some(common.origin.clone());
-        websocket.protocols = common.sub_protocol.iter().cloned().collect();
-        websocket.headers = common.headers.clone();
-        websocket.deadline = common.connect_timeout;
-        websocket.max_message_bytes += n_padding_bytes;
+        let routes = servers::routes(servers, common, steps.n_clients(), n_padding_bytes);
         let monitor = Monitor::new();
-        let meter = Meter::attach(monitor.clone(), address, &common.watched, sink.sampling())?;
+        let meter = Meter::attach(monitor.clone(), &addresses, &common.watched, sink.sampling())?;
         let wire = Wire::new(
             common.server_type,
             common.encoding,
@@ -125,7 +121,7 @@ impl<'a> Run<'a> {
         let singles = Singles::new(measures, &metrics, sink.samples(), workload, &target);
         let setup = Setup {
             wire: Arc::new(wire),
-            routes: preflight.routes(&websocket, steps.n_clients()),
+            routes,
             subscribe_limit: common.connect_timeout,
             monitor: monitor.clone(),
         };
@@ -147,6 +143,7 @@ impl<'a> Run<'a> {
             sink,
             setting: Setting {
                 target,
+                nodes: common.nodes.iter().map(ToString::to_string).collect(),
                 server_type: common.server_type,
                 n_workers: common.n_workers,
                 seed: common.seed,
@@ -330,9 +327,9 @@ impl<'a> Run<'a> {
     }
 
     /// Makes a client send one more message of the newest step, whose times count from `due`, or without that from the
-    /// send. Returns the message's id, or `None` when no client is connected.
+    /// send. Returns the message's id, or `None` when no client is connected to the first server.
     pub(crate) async fn send(&mut self, due: Option<Instant>) -> Result<Option<u64>, WorkerLost> {
-        let Some(step) = self.steps.last_mut().filter(|_| self.fleet.n_connected() > 0) else {
+        let Some(step) = self.steps.last_mut().filter(|_| self.fleet.can_send()) else {
             return Ok(None);
         };
         let n_shares = match step.command {

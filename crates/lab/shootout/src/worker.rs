@@ -36,7 +36,7 @@ use self::{
     mailbox::Mailbox,
 };
 use crate::{
-    ledger::{Completion, Harvest, SendTable, Standing, Tally},
+    ledger::{Completion, Harvest, Nodes, SendTable, Standing, Tally},
     wire::{Command, Wire},
 };
 
@@ -58,18 +58,27 @@ pub(crate) struct ClientId {
 #[derive(Debug)]
 pub(crate) struct Setup {
     pub(crate) wire: Arc<Wire>,
-    /// One set of options per source address; without source addresses a single one.
-    pub(crate) routes: Vec<websocket::Options>,
+    /// The ways to each server: one set of options per source address; without source addresses a single one.
+    pub(crate) routes: Vec<Vec<websocket::Options>>,
     /// The time limit of the answer to a subscription.
     pub(crate) subscribe_limit: Duration,
     pub(crate) monitor: Monitor,
 }
 
+/// The way of a client to its server.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Way {
+    /// The number of the server, from 0, as [`Nodes`] has it.
+    pub(crate) node: usize,
+    /// The number of the route to it.
+    pub(crate) route: usize,
+}
+
 /// An order of the coordinator.
 #[derive(Debug)]
 pub(crate) enum Order {
-    /// Connect the client of the next slot through the route with this number.
-    Open { route: usize },
+    /// Connect the client of the next slot.
+    Open(Way),
     /// A step begins; all clients that are connected now are its listeners.
     OpenStep(Arc<SendTable>),
     /// Let a client send.
@@ -208,7 +217,10 @@ async fn run(
     let shared = Rc::new(Shared {
         worker_idx,
         traffic: Rc::default(),
-        book: RefCell::new(Book::new(Arc::clone(&setup.wire))),
+        book: RefCell::new(Book::new(
+            Arc::clone(&setup.wire),
+            Nodes::new(setup.routes.len(), worker_idx),
+        )),
         mailboxes: RefCell::default(),
         outbox: Mailbox::new(),
         setup,
@@ -243,9 +255,9 @@ async fn forward(shared: Rc<Shared>, events: mpsc::Sender<Event>) {
 impl Shared {
     fn obey(self: &Rc<Self>, order: Order, connections: &mut JoinSet<()>) {
         match order {
-            Order::Open { route } => {
+            Order::Open(way) => {
                 let slot = self.add_slot();
-                connections.spawn_local(live(Rc::clone(self), slot, route));
+                connections.spawn_local(live(Rc::clone(self), slot, way));
             }
             Order::OpenStep(table) => {
                 let mailboxes = self.mailboxes.borrow();

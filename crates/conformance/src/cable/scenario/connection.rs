@@ -5,7 +5,7 @@ use tokio::time::Instant;
 
 use super::super::{
     client::{self, Refused},
-    handshake::{BASE_PROTOCOL, Handshake},
+    handshake::Handshake,
     stage::Stage,
     stop::{Checked, Stop},
 };
@@ -62,16 +62,15 @@ fn has_gap(times: &[f64]) -> bool {
 }
 
 pub(super) async fn protocol(stage: &Stage<'_>) -> Checked {
-    agrees(stage, &[BASE_PROTOCOL], Some(BASE_PROTOCOL)).await
+    let name = stage.dialect().name();
+    agrees(stage, &[name], Some(name)).await
 }
 
 pub(super) async fn protocol_among_others(stage: &Stage<'_>) -> Checked {
-    // The first offer is that of @rails/actioncable.
-    for offered in [
-        [BASE_PROTOCOL, "actioncable-unsupported"],
-        ["graphql-ws", BASE_PROTOCOL],
-    ] {
-        agrees(stage, &offered, Some(BASE_PROTOCOL)).await?;
+    let name = stage.dialect().name();
+    // In JSON, the first offer is that of @rails/actioncable.
+    for offered in [[name, "actioncable-unsupported"], ["graphql-ws", name]] {
+        agrees(stage, &offered, Some(name)).await?;
     }
     Ok(())
 }
@@ -79,7 +78,7 @@ pub(super) async fn protocol_among_others(stage: &Stage<'_>) -> Checked {
 pub(super) async fn protocol_unknown(stage: &Stage<'_>) -> Checked {
     let offered = ["actioncable-v9-json"];
     let handshake = Handshake {
-        protocols: &offered,
+        protocols: Some(&offered),
         ..Handshake::default()
     };
     match stage.open(&handshake).await? {
@@ -101,7 +100,7 @@ pub(super) async fn no_protocol(stage: &Stage<'_>) -> Checked {
 
 async fn agrees(stage: &Stage<'_>, offered: &[&str], expected: Option<&str>) -> Checked {
     let handshake = Handshake {
-        protocols: offered,
+        protocols: Some(offered),
         ..Handshake::default()
     };
     let client = stage.client_with(&handshake).await?;

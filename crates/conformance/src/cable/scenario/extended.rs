@@ -10,7 +10,7 @@ use std::{
 use super::{
     super::{
         client::{self, Client},
-        handshake::{EXTENDED_PROTOCOL, Handshake},
+        handshake::Handshake,
         message::{Message, quoted},
         stage::Stage,
         stop::{Checked, Stop},
@@ -76,19 +76,16 @@ pub(super) async fn extended_with(
 
 /// An extended client before its welcome.
 pub(super) async fn connected(stage: &Stage<'_>, query: &str, headers: &[(&str, &str)]) -> Checked<Client> {
+    let extended = stage.dialect().extended().name();
     let handshake = Handshake {
-        protocols: &[EXTENDED_PROTOCOL],
+        protocols: Some(&[extended]),
         query,
         headers,
     };
     let agreed = stage.open(&handshake).await?.ok();
     agreed
-        .filter(|client| client.sub_protocol() == Some(EXTENDED_PROTOCOL))
-        .ok_or_else(|| {
-            Stop::skip(format!(
-                "the target does not accept the sub-protocol {EXTENDED_PROTOCOL}"
-            ))
-        })
+        .filter(|client| client.sub_protocol() == Some(extended))
+        .ok_or_else(|| Stop::skip(format!("the target does not accept the sub-protocol {extended}")))
 }
 
 /// A client of the extended protocol, if the target keeps history: then messages carry their position.

@@ -4,7 +4,7 @@ use super::{
     super::{
         client::Client,
         message::Message,
-        stage::Stage,
+        stage::{Backend, Stage},
         stop::{Checked, Stop},
     },
     extended::{
@@ -301,9 +301,9 @@ pub(super) async fn subscribe_refused(stage: &Stage<'_>) -> Checked {
 }
 
 /// Publishes `from` and the 14 numbers behind it, one after another.
-async fn publish_numbers(stage: &Stage<'_>, stream: &str, from: u32) -> Checked {
+async fn publish_numbers(backend: &Backend<'_>, stream: &str, from: u32) -> Checked {
     for number in from..from + 15 {
-        stage.publish(stream, &number.to_string()).await?;
+        backend.publish(stream, &number.to_string()).await?;
     }
     Ok(())
 }
@@ -339,11 +339,13 @@ pub(super) async fn concurrent_publishers(stage: &Stage<'_>) -> Checked {
     let stream = stage.name("a");
     let identifier = streams_channel(&[&stream], 1);
     client.subscribe(&identifier).await?;
+    let (one, two) = (stage.backend()?, stage.backend()?);
+    let (three, four) = (stage.backend()?, stage.backend()?);
     tokio::try_join!(
-        publish_numbers(stage, &stream, 0),
-        publish_numbers(stage, &stream, 100),
-        publish_numbers(stage, &stream, 200),
-        publish_numbers(stage, &stream, 300),
+        publish_numbers(&one, &stream, 0),
+        publish_numbers(&two, &stream, 100),
+        publish_numbers(&three, &stream, 200),
+        publish_numbers(&four, &stream, 300),
     )?;
     are_consecutive(&offsets(&mut client, &identifier, 60).await?)
 }
@@ -352,7 +354,8 @@ pub(super) async fn while_publishing(stage: &Stage<'_>) -> Checked {
     let mut client = keeper(stage).await?;
     let stream = stage.name("a");
     let identifier = streams_channel(&[&stream], 1);
-    publish_numbers(stage, &stream, 0).await?;
+    let (one, two) = (stage.backend()?, stage.backend()?);
+    publish_numbers(&one, &stream, 0).await?;
     client.send(&subscribe_with(&identifier, &since_lately())).await?;
     let heard = async {
         client.is_confirmed(&identifier).await?;
@@ -367,9 +370,115 @@ pub(super) async fn while_publishing(stage: &Stage<'_>) -> Checked {
         Ok(heard)
     };
     let ((), (), heard) = tokio::try_join!(
-        publish_numbers(stage, &stream, 100),
-        publish_numbers(stage, &stream, 200),
+        publish_numbers(&one, &stream, 100),
+        publish_numbers(&two, &stream, 200),
         heard
     )?;
     are_consecutive(&heard)
+}
+
+pub(super) async fn truncated(stage: &Stage<'_>) -> Checked {
+    let (mut client, identifier, _) = flooded(stage).await?;
+    client.send(&history(&identifier, &since_lately())).await?;
+    match replayed_or_refused(&mut client, &identifier).await? {
+        None => Ok(()),
+        Some(replayed) => is_all(replayed.iter().map(Message::payload), 1),
+    }
+}
+
+pub(super) async fn no_start(stage: &Stage<'_>) -> Checked {
+    let mut heard = heard(stage).await?;
+    for request in ["{}", r#"{"since":0}"#] {
+        heard.client.send(&history(&heard.identifier, request)).await?;
+        let answers = heard.client.settle().await?;
+        if !answers.iter().any(|message| message.is("reject_history")) {
+            return Err(Stop::fail(format!(
+                "expected reject_history for the request {request}, which no message can follow; got no answer"
+            )));
+        }
+    }
+    Ok(())
+}
+
+pub(super) async fn repeated_subscribe(stage: &Stage<'_>) -> Checked {
+    let mut heard = heard(stage).await?;
+    let request = after(&[&heard.positions[0]]);
+    heard
+        .client
+        .send(&subscribe_with(&heard.identifier, &request))
+        .await?;
+    let answers = heard.client.settle().await?;
+    // The subscription may be confirmed again, or not.
+    let answers = answers
+        .iter()
+        .filter(|message| !message.is("confirm_subscription"));
+    let came: Vec<_> = answers
+        .map(|message| message.kind.as_deref().unwrap_or(message.payload()))
+        .collect();
+    if came == ["2", "3", "confirm_history"] {
+        Ok(())
+    } else {
+        Err(Stop::fail(format!(
+            "expected 2, 3 and confirm_history after a repeated subscribe with history; got [{}]",
+            came.join(", ")
+        )))
+    }
+}
+
+/// Names that a server may have to escape: in JSON, in keys of a database, in subjects of a message broker.
+const NAMES: &[&str] = &[
+    "chat/42",
+    "room.1",
+    "with a space",
+    "*",
+    ">",
+    "back\\slash",
+    "\"quoted\"",
+    "ü🚀",
+    "a:b{c}",
+];
+
+pub(super) async fn stream_names(stage: &Stage<'_>) -> Checked {
+    let mut client = keeper(stage).await?;
+    for (n, name) in (1..).zip(NAMES) {
+        let stream = format!("{name}{}", stage.name(""));
+        let identifier = streams_channel(&[&stream], n);
+        client.subscribe(&identifier).await?;
+        stage.publish(&stream, "1").await?;
+        let first = hears_at(&mut client, &identifier, "1").await?;
+        if first.stream_id != stream {
+            return Err(other_positions(&format!("the stream_id {stream:?}"), &[first]));
+        }
+        stage.publish(&stream, "2").await?;
+        hears_at(&mut client, &identifier, "2").await?;
+        client.send(&history(&identifier, &after(&[&first]))).await?;
+        is_replayed(&mut client, &identifier, &["2"]).await?;
+    }
+    Ok(())
+}
+
+/// A log that begins anew has the same offsets as the one before. A server that kept its messages replays them.
+pub(super) async fn restart(stage: &Stage<'_>) -> Checked {
+    stage.can_restart()?;
+    let heard = heard(stage).await?;
+    stage.restart(async { Ok(()) }).await?;
+    for payload in ["4", "5", "6"] {
+        stage.publish(&heard.stream, payload).await?;
+    }
+    let (mut client, _) = extended(stage).await?;
+    client.subscribe(&heard.identifier).await?;
+    let request = after(&[&heard.positions[0]]);
+    client.send(&history(&heard.identifier, &request)).await?;
+    let Some(replayed) = replayed_or_refused(&mut client, &heard.identifier).await? else {
+        return Ok(());
+    };
+    let came: Vec<_> = replayed.iter().map(Message::payload).collect();
+    if came == ["2", "3", "4", "5", "6"] {
+        Ok(())
+    } else {
+        Err(Stop::fail(format!(
+            "expected reject_history, or 2 to 6, for a position from before a restart; got [{}] and confirm_history",
+            came.join(", ")
+        )))
+    }
 }

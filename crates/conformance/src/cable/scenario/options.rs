@@ -83,3 +83,34 @@ async fn whispers(stage: &Stage<'_>, data: &str) -> Checked<Result<(), String>> 
     listener.hears(&identifier, r#""to all""#).await?;
     Ok(kept)
 }
+
+pub(super) async fn not_granted(stage: &Stage<'_>) -> Checked {
+    stage.needs_rpc("whispering")?;
+    let stream = stage.name("a");
+    let identifier = streams_channel(&[&stream], 1);
+    let (mut speaker, mut listener) = (stage.client().await?, stage.client().await?);
+    speaker.subscribe(&identifier).await?;
+    listener.subscribe(&identifier).await?;
+    let whisper = format!(
+        r#"{{"command":"whisper","identifier":{},"data":"psst"}}"#,
+        quoted(&identifier)
+    );
+    speaker.send(&whisper).await?;
+    speaker.settles_silently().await?;
+    stage.publish(&stream, r#""to all""#).await?;
+    listener.hears(&identifier, r#""to all""#).await
+}
+
+pub(super) async fn ping(stage: &Stage<'_>) -> Checked {
+    stage.needs_rpc("the command `ping`")?;
+    let mut client = stage.client().await?;
+    client.send(r#"{"command":"ping"}"#).await?;
+    let answers = client.settle().await?;
+    match &*answers {
+        [pong] if pong.is("pong") => Ok(()),
+        [] => Err(Stop::fail(
+            "expected a pong in answer to the command `ping`; got no answer",
+        )),
+        [other, ..] => Err(client.unexpected("a pong", other)),
+    }
+}

@@ -311,7 +311,7 @@ pub(super) async fn subscribe_command(stage: &Stage<'_>) -> Checked {
 pub(super) async fn stays(stage: &Stage<'_>) -> Checked {
     let identifier = onlooker(&stage.name("a"));
     let mut observer = observer(stage, &identifier).await?;
-    let (mut kay, mut ann) = (stage.client().await?, stage.client().await?);
+    let (mut kay, mut ann) = (stage.base_client().await?, stage.base_client().await?);
     for (client, id) in [(&mut kay, "kay"), (&mut ann, "ann")] {
         client.subscribe(&identifier).await?;
         client.send(&join(&identifier, id, id)).await?;
@@ -369,4 +369,29 @@ pub(super) async fn always_answered(stage: &Stage<'_>) -> Checked {
         }
     }
     Ok(())
+}
+
+pub(super) async fn leave_own(stage: &Stage<'_>) -> Checked {
+    let identifier = onlooker(&stage.name("a"));
+    let mut observer = observer(stage, &identifier).await?;
+    let (mut first, mut second) = (stage.client().await?, stage.client().await?);
+    let mut stranger = stage.client().await?;
+    for client in [&mut first, &mut second, &mut stranger] {
+        client.subscribe(&identifier).await?;
+    }
+    first.send(&join(&identifier, "kay", "kay")).await?;
+    hears_join(&mut observer, &identifier, "kay").await?;
+    second.send(&join(&identifier, "kay", "kay")).await?;
+    second.settle().await?;
+    // One who never came, and one of two, twice.
+    for (client, times) in [(&mut stranger, 1), (&mut first, 2)] {
+        for _ in 0..times {
+            client.send(&leave(&identifier)).await?;
+            client.settle().await?;
+        }
+    }
+    observer.settles_silently().await?;
+    sees(&mut observer, &identifier, &[Member::named("kay", "kay")]).await?;
+    second.send(&leave(&identifier)).await?;
+    hears_leave(&mut observer, &identifier, "kay").await
 }

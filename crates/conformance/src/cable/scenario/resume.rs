@@ -10,7 +10,9 @@ use super::{
         stage::Stage,
         stop::{Checked, Stop},
     },
-    extended::{after, connected, extended, extended_with, hears_at, history, is_replayed, keeper},
+    extended::{
+        after, connected, extended, extended_with, hears_at, history, is_replayed, keeper, since_lately,
+    },
     streams_channel,
 };
 
@@ -148,7 +150,12 @@ pub(super) async fn unknown_refused(stage: &Stage<'_>) -> Checked {
 
 pub(super) async fn base(stage: &Stage<'_>) -> Checked {
     keeper(stage).await?;
-    let mut client = stage.connected(&Handshake::default()).await?;
+    let base = [stage.dialect().base().name()];
+    let handshake = Handshake {
+        protocols: Some(&base),
+        ..Handshake::default()
+    };
+    let mut client = stage.connected(&handshake).await?;
     let welcome = client.message("a welcome").await?;
     client.subscribe(&streams_channel(&[&stage.name("a")], 1)).await?;
     client.close().await?;
@@ -232,4 +239,72 @@ pub(super) async fn user(stage: &Stage<'_>) -> Checked {
     is_restored(&client, &welcome, &[])?;
     stage.end_sessions(&uid, true).await?;
     client.is_told_to_leave("remote", true).await
+}
+
+pub(super) async fn old_connection(stage: &Stage<'_>) -> Checked {
+    keeper(stage).await?;
+    let (mut old, welcome) = extended(stage).await?;
+    let stream = stage.name("a");
+    let identifier = streams_channel(&[&stream], 1);
+    old.subscribe(&identifier).await?;
+    // The client has lost the connection, and the server does not know it yet.
+    let (mut client, welcome) = resumed(stage, &sid(&welcome)).await?;
+    is_restored(&client, &welcome, std::slice::from_ref(&identifier))?;
+    old.is_closed().await?;
+    stage.publish(&stream, "1").await?;
+    client.hears(&identifier, "1").await?;
+    client.settles_silently().await
+}
+
+pub(super) async fn in_order(stage: &Stage<'_>) -> Checked {
+    keeper(stage).await?;
+    let (mut client, welcome) = extended(stage).await?;
+    let stream = stage.name("a");
+    let identifiers = [5, 1, 4, 2, 3].map(|n| streams_channel(&[&stream], n));
+    for identifier in &identifiers {
+        client.subscribe(identifier).await?;
+    }
+    client.close().await?;
+    let (client, welcome) = resumed(stage, &sid(&welcome)).await?;
+    if welcome.restored_ids.as_deref() == Some(&identifiers[..]) {
+        Ok(())
+    } else {
+        let expected = format!(
+            "restored_ids in the order of the subscribes: {}",
+            identifiers.join(", ")
+        );
+        Err(client.unexpected(&expected, &welcome))
+    }
+}
+
+/// The application has granted the subscription, so the session has to have it.
+pub(super) async fn in_flight(stage: &Stage<'_>) -> Checked {
+    keeper(stage).await?;
+    let (mut client, welcome) = extended(stage).await?;
+    let stream = stage.name("a");
+    let identifier = format!(r#"{{"channel":"SlowChannel","streams":["{stream}"],"ms":300}}"#);
+    client.send(&client::subscribe(&identifier)).await?;
+    client.close().await?;
+    let (mut client, welcome) = resumed(stage, &sid(&welcome)).await?;
+    is_restored(&client, &welcome, std::slice::from_ref(&identifier))?;
+    stage.publish(&stream, "1").await?;
+    client.hears(&identifier, "1").await
+}
+
+pub(super) async fn no_calls(stage: &Stage<'_>) -> Checked {
+    stage.needs_rpc("resuming without a call")?;
+    let ended = ended(stage).await?;
+    let n_before = stage.n_commands();
+    let (mut client, welcome) = resumed(stage, &ended.sid).await?;
+    is_restored(&client, &welcome, &ended.identifiers)?;
+    for identifier in &ended.identifiers {
+        client.send(&history(identifier, &since_lately())).await?;
+        is_replayed(&mut client, identifier, &[]).await?;
+    }
+    match stage.n_commands() - n_before {
+        0 => Ok(()),
+        n => Err(Stop::fail(format!(
+            "expected that the application is not asked about the subscriptions of a resumed session; it got {n} commands"
+        ))),
+    }
 }

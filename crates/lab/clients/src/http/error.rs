@@ -4,7 +4,7 @@ use std::{borrow::Cow, io, time::Duration};
 
 use h2::Reason;
 
-use crate::{cause::Cause, dial::DialError, tls::HandshakeError};
+use crate::{cause::Cause, dial::DialError, io_words::words_of, tls::HandshakeError};
 
 /// The operating system's numbers on Linux.
 const EPIPE: i32 = 32;
@@ -169,18 +169,6 @@ impl HttpError {
             Self::Ended => "unexpected EOF".into(),
             error => error.to_string().into(),
         }
-    }
-}
-
-fn words_of(error: &io::Error) -> Cow<'static, str> {
-    match error.kind() {
-        io::ErrorKind::ConnectionRefused => "connection refused".into(),
-        io::ErrorKind::ConnectionReset => "connection reset by peer".into(),
-        io::ErrorKind::BrokenPipe => "broken pipe".into(),
-        io::ErrorKind::TimedOut => "i/o timeout".into(),
-        // What TLS found wrong, and no address.
-        io::ErrorKind::InvalidData => error.to_string().into(),
-        kind => kind.to_string().into(),
     }
 }
 

@@ -1,22 +1,16 @@
-//! An HTTP/2 connection (RFC 9113), shared by concurrent requests.
-//!
-//! It has no task of its own: each polled request drives the whole connection, and wakes the others when data has
-//! arrived for them.
+//! Requests over an HTTP/2 connection (RFC 9113), which concurrent requests share.
 
 use std::{
-    cell::RefCell,
     future::{Future, poll_fn},
     net::SocketAddr,
-    pin::{Pin, pin},
-    sync::{Arc, Mutex, PoisonError},
-    task::{Context, Poll, Wake, Waker},
+    pin::pin,
     time::Instant,
 };
 
 use bytes::Bytes;
 use h2::{
-    Reason, RecvStream, SendStream,
-    client::{Builder, ResponseFuture, SendRequest},
+    RecvStream, SendStream,
+    client::{Builder, ResponseFuture},
 };
 
 use super::{
@@ -25,7 +19,7 @@ use super::{
     exchange::{Marks, reason},
     response_reader::{MAX_HEAD_BYTES, Sink},
 };
-use crate::stream::Stream;
+use crate::http2::Shared;
 
 /// How much a server may send ahead, per stream and in total: the stream limit of Go's client, so that a large body
 /// need not wait for window updates. Bounded, because data is taken at once when it is read.
@@ -36,30 +30,16 @@ const USUAL_FIELD_BYTES: usize = 48;
 
 /// An open connection.
 pub(super) struct Http2 {
-    requests: SendRequest<Bytes>,
-    /// `None` when it has ended.
-    driver: RefCell<Option<h2::client::Connection<Stream, Bytes>>>,
-    waiting: Arc<Waiting>,
+    shared: Shared,
     pub(super) remote: SocketAddr,
     pub(super) tls: Option<TlsFacts>,
-}
-
-/// The requests that wait for the connection.
-#[derive(Default)]
-struct Waiting(Mutex<Vec<Waker>>);
-
-impl Wake for Waiting {
-    fn wake(self: Arc<Self>) {
-        let wakers = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        wakers.into_iter().for_each(Waker::wake);
-    }
 }
 
 impl Http2 {
     /// Begins with the preface; the server's answer to it is not waited for.
     pub(super) async fn open(connection: Connection) -> Result<Self, HttpError> {
         let (remote, tls) = (connection.remote, connection.tls.clone());
-        let (requests, driver) = Builder::new()
+        let handshake = Builder::new()
             .enable_push(false)
             .initial_window_size(WINDOW_BYTES)
             .initial_connection_window_size(WINDOW_BYTES)
@@ -67,9 +47,7 @@ impl Http2 {
             .handshake(connection.into_stream())
             .await?;
         Ok(Self {
-            requests,
-            driver: RefCell::new(Some(driver)),
-            waiting: Arc::default(),
+            shared: Shared::new(handshake),
             remote,
             tls,
         })
@@ -77,13 +55,7 @@ impl Http2 {
 
     /// Whether another request can begin, after the data that has arrived was read.
     pub(super) async fn is_open(&self) -> bool {
-        let mut requests = self.requests.clone();
-        poll_fn(|cx| {
-            self.drive(cx);
-            let has_ended = self.driver.borrow().is_none();
-            Poll::Ready(!has_ended && !matches!(requests.poll_ready(cx), Poll::Ready(Err(_))))
-        })
-        .await
+        self.shared.is_open().await
     }
 
     /// Sends a request and reads the response.
@@ -126,12 +98,11 @@ impl Http2 {
         mut sink: Sink,
         marks: &mut Marks,
     ) -> Result<(http::response::Parts, Sink), HttpError> {
-        let mut requests = self.requests.clone();
-        self.driving(poll_fn(|cx| requests.poll_ready(cx))).await?;
+        let mut requests = self.shared.ready().await?;
         let (response, stream) = requests.send_request(request, body.is_empty())?;
         let (head, body) = self.answer(response, send(stream, body), marks).await?;
         marks.first_byte = Some(Instant::now());
-        self.driving(receive(body, &mut sink)).await?;
+        self.shared.driving(receive(body, &mut sink)).await?;
         Ok((head, sink))
     }
 
@@ -144,68 +115,28 @@ impl Http2 {
     ) -> Result<(http::response::Parts, RecvStream), HttpError> {
         let (mut response, mut sending) = (pin!(response), pin!(sending));
         let answered = poll_fn(|cx| {
-            self.drive(cx);
+            self.shared.drive(cx);
             if marks.sent.is_none() && sending.as_mut().poll(cx)?.is_ready() {
                 // What is queued is written by the next turn of the connection.
-                self.drive(cx);
+                self.shared.drive(cx);
                 marks.sent = Some(Instant::now());
             }
             let answered = response.as_mut().poll(cx);
             if answered.is_pending() {
-                self.drive(cx);
+                self.shared.drive(cx);
             }
             answered
         });
         Ok(answered.await?.into_parts())
     }
 
-    /// Waits for `work` and drives the connection at the same time.
-    async fn driving<T>(&self, work: impl Future<Output = T>) -> T {
-        let mut work = pin!(work);
-        poll_fn(|cx| {
-            self.drive(cx);
-            let polled = work.as_mut().poll(cx);
-            if polled.is_pending() {
-                // It may have queued frames.
-                self.drive(cx);
-            }
-            polled
-        })
-        .await
-    }
-
-    fn drive(&self, cx: &mut Context<'_>) {
-        let mut wakers = self.waiting.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !wakers.iter().any(|waker| waker.will_wake(cx.waker())) {
-            wakers.push(cx.waker().clone());
-        }
-        drop(wakers);
-        let waker = Waker::from(Arc::clone(&self.waiting));
-        let mut driver = self.driver.borrow_mut();
-        if let Some(connection) = driver.as_mut()
-            && Pin::new(connection)
-                .poll(&mut Context::from_waker(&waker))
-                .is_ready()
-        {
-            // Every stream has been told.
-            *driver = None;
-        }
-    }
-
     /// Why the connection ended, for a stream that knows only that it did.
     fn explained(&self, error: HttpError) -> HttpError {
         match &error {
-            HttpError::Http2(ended) if ended.is_io() => self.last_words().map_or(error, HttpError::GoAway),
+            HttpError::Http2(ended) if ended.is_io() => {
+                self.shared.last_words().map_or(error, HttpError::GoAway)
+            }
             _ => error,
-        }
-    }
-
-    /// The reason of the GOAWAY with which the server ended the connection, if any. A request for a new stream gets it.
-    fn last_words(&self) -> Option<Reason> {
-        let mut nobody = Context::from_waker(Waker::noop());
-        match self.requests.clone().poll_ready(&mut nobody) {
-            Poll::Ready(Err(error)) if error.is_go_away() => error.reason(),
-            _ => None,
         }
     }
 }

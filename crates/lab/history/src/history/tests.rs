@@ -299,7 +299,13 @@ fn verdicts_of_earlier_versions_are_told_in_the_present_words() {
         ("artillery", "failures", false, "fail"),
         ("demo", "interrupted", false, "incomplete"),
         ("k6", "aborted", false, "incomplete"),
-        ("line", "interrupted", false, "interrupted"),
+        ("line", "interrupted", false, "incomplete"),
+        ("line", "found", false, "pass"),
+        ("line", "max", false, "pass"),
+        ("line", "degraded", false, "fail"),
+        ("line", "nothing_holds", false, "fail"),
+        ("line", "generator", true, "inconclusive"),
+        ("line", "inconclusive", false, "inconclusive"),
     ];
     for (number, (kind, verdict, doubtful, _)) in (0..).zip(cases) {
         let old = Run {
@@ -379,7 +385,7 @@ fn a_newer_format_is_left_alone() {
     refuses(
         &folder,
         &expect![
-            "DIR/runs.db was written by a newer version of Plimsoll: its format is 3, and this version knows formats up to 2; run the newer version, or keep the runs of this one in another folder"
+            "DIR/runs.db was written by a newer version of Plimsoll: its format is 4, and this version knows formats up to 3; run the newer version, or keep the runs of this one in another folder"
         ],
     );
 }

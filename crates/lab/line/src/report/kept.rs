@@ -3,7 +3,8 @@
 use plimsoll_report::{Style, html};
 use serde::Deserialize;
 
-use super::{Unit, grouped};
+use super::{Unit, grouped, painted, sentence::after_verdict};
+use crate::verdict::Verdict;
 
 /// Columns of a step's number, of its load, and of an objective's value.
 const NUMBER: usize = 4;
@@ -58,6 +59,8 @@ struct Limit {
 
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Found {
+    /// `None` in searches of earlier versions.
+    verdict: Option<Verdict>,
     pub(super) end: String,
     pub(super) headline: String,
     sentence: String,
@@ -133,7 +136,11 @@ impl Kept {
         lines.extend(steps.iter().enumerate().map(|(at, step)| self.row(at + 1, step)));
         let rest = result.sentence.strip_prefix(&result.headline).unwrap_or_default();
         lines.push(String::new());
-        lines.push(format!("{}{rest}", style.strong(&result.headline)));
+        let sentence = format!("{}{rest}", style.strong(&result.headline));
+        lines.push(match result.verdict {
+            Some(verdict) => format!("{}: {}", painted(verdict, style), after_verdict(&sentence)),
+            None => sentence,
+        });
         lines.extend(notices.iter().cloned());
         lines.iter().map(|line| format!("{line}\n")).collect()
     }

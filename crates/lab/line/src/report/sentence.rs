@@ -17,6 +17,14 @@ pub(super) fn sentence(report: &Report, style: Style) -> String {
     style.strong(&headline(report)) + &conditions(report) + &expectation(report)
 }
 
+/// The sentence as it stands after the word of the verdict, which it does not repeat.
+pub(super) fn after_verdict(sentence: &str) -> String {
+    sentence.replacen(INCONCLUSIVE, "", 1)
+}
+
+/// The beginning of a headline without a line.
+const INCONCLUSIVE: &str = "Inconclusive: ";
+
 /// What was found, with its objectives.
 pub(super) fn headline(report: &Report) -> String {
     let Line {
@@ -40,7 +48,7 @@ pub(super) fn headline(report: &Report) -> String {
             None => format!("Nothing holds{at}"),
         },
         (End::Inconclusive(_), Some(interval)) => {
-            format!("Inconclusive: {}{at} ({})", range(report, interval), confidence())
+            format!("{INCONCLUSIVE}{}{at} ({})", range(report, interval), confidence())
         }
         (End::Degraded, _) => "The target got worse during the search".to_owned(),
         (_, None) => "Ended before the first step was complete".to_owned(),

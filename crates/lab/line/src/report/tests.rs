@@ -309,7 +309,7 @@ fn everything_for_people() {
           123  61.5ms ✗ ██████████████████████████████▊
           160    80ms ✗ ████████████████████████████████████████
 
-        Holds 97 to 106 users at rtt p(95)<500, errors==0 (90 %): within ±4.4 % after 19 steps. 95 users held in 1 of 1 steps; 107 users failed in 1 of 1 steps: rtt p(95) 53.5ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores.
+        pass: Holds 97 to 106 users at rtt p(95)<500, errors==0 (90 %): within ±4.4 % after 19 steps. 95 users held in 1 of 1 steps; 107 users failed in 1 of 1 steps: rtt p(95) 53.5ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores.
         the script has start times, which are left out
     "#]].assert_eq(&report.text(Style::PLAIN));
 }
@@ -355,6 +355,7 @@ fn everything_for_machines() {
           ],
           "default_objectives": false,
           "result": {
+            "verdict": "pass",
             "end": "found",
             "spent": null,
             "interval": {

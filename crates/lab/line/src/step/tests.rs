@@ -364,3 +364,38 @@ fn other_programs_are_named_whatever_the_verdict() {
         assert_eq!(step(case).other_programs.as_deref(), expected);
     }
 }
+
+#[test]
+fn a_step_in_which_every_request_failed_has_not_held() {
+    let check = |objective: &str, n_requests: u64, n_failed: u64, expected: (Vote, &[&str])| {
+        let mut registry = Registry::new();
+        let failed = registry.rate("http_req_failed").unwrap();
+        registry.counter("errors", Contains::Default).unwrap();
+        let objectives = [Objective::parse(objective, &registry).unwrap()];
+        let mut metrics = MetricSet::new(Arc::new(registry));
+        (0..n_requests).for_each(|n| metrics.rate(failed, n < n_failed));
+        let samples = Samples {
+            all: &metrics,
+            within: &metrics,
+            elapsed: Duration::from_secs(10),
+        };
+        let measured = Measured {
+            samples,
+            generator: &Evidence::nothing(),
+            schedule: Schedule::default(),
+            failures: &[],
+            targets: &[],
+        };
+        let step = Step::judge(64, &objectives, &measured);
+        let reasons: Vec<_> = step.reasons.iter().map(String::as_str).collect();
+        assert_eq!(
+            (step.verdict, &reasons[..]),
+            expected,
+            "{objective} {n_failed} of {n_requests}"
+        );
+    };
+    check("errors==0", 9, 9, (Vote::Broke, &["all 9 requests failed"]));
+    check("errors==0", 9, 8, (Vote::Held, &[]));
+    check("errors==0", 0, 0, (Vote::Held, &[]));
+    check("http_req_failed rate<=1", 9, 9, (Vote::Held, &[]));
+}

@@ -82,7 +82,7 @@ impl Histogram {
     fn plain(&self) -> Vec<u8> {
         let mut counts = Vec::new();
         let mut next = 0;
-        for (value, n) in self.recorded() {
+        for (value, n) in self.filled() {
             let at = index_of(value);
             match at - next {
                 0 => {}

@@ -88,6 +88,99 @@ fn percentiles_between_samples_are_interpolated() {
     }
 }
 
+/// The percentile of all samples, as k6 computes it.
+fn percentile_us(samples_us: &[u64], percent: f64) -> f64 {
+    let mut sorted = samples_us.to_vec();
+    sorted.sort_unstable();
+    let position = percent / 100.0 * (sorted.len() - 1) as f64;
+    let [lower, upper] = [position.floor(), position.ceil()].map(|at| sorted[at as usize] as f64);
+    lower + (upper - lower) * position.fract()
+}
+
+/// Samples that share buckets.
+fn scattered(n: usize) -> Vec<u64> {
+    (0..n as u64)
+        .map(|at| 1_000_003 + at * at * 7_919 % 1_000_000)
+        .collect()
+}
+
+#[test]
+fn percentiles_of_few_samples_are_exact() {
+    for n in [1, 2, 3, 20, MOST_EXACT - 1, MOST_EXACT] {
+        let samples = scattered(n);
+        let (one, other) = samples.split_at(n / 3);
+        let mut merged = histogram(one);
+        merged.merge(&histogram(other));
+        let mut both = histogram(&[5, 70]);
+        let begun = both.clone();
+        both.merge(&histogram(&samples[..n.min(MOST_EXACT - 2)]));
+        let since = both.since(&begun);
+        for percent in [0.0, 12.5, 50.0, 90.0, 95.0, 99.0, 99.9, 100.0] {
+            let expected = percentile_us(&samples, percent);
+            for found in [&histogram(&samples), &merged] {
+                assert_eq!(
+                    found.interpolated_us(percent).to_bits(),
+                    expected.to_bits(),
+                    "{n}: {percent}"
+                );
+            }
+            if n <= MOST_EXACT - 2 {
+                assert_eq!(
+                    since.interpolated_us(percent).to_bits(),
+                    expected.to_bits(),
+                    "{n}: {percent}"
+                );
+            }
+        }
+        let mut sorted = samples.clone();
+        sorted.sort_unstable();
+        for (at, &us) in sorted.iter().enumerate() {
+            assert_eq!(merged.n_at_or_above(US(us)), (n - at) as u64);
+            assert_eq!(merged.value_at_quantile((at + 1) as f64 / n as f64), US(us));
+        }
+        assert_eq!(merged.exact(), Some(sorted));
+        assert_eq!(
+            (since.min(), since.max()),
+            (
+                histogram(&samples[..n.min(MOST_EXACT - 2)]).min(),
+                histogram(&samples[..n.min(MOST_EXACT - 2)]).max()
+            )
+        );
+    }
+}
+
+#[test]
+fn one_sample_more_is_known_within_a_thousandth() {
+    let samples = scattered(MOST_EXACT + 1);
+    let (one, other) = samples.split_at(100);
+    let mut merged = histogram(one);
+    merged.merge(&histogram(other));
+    for found in [histogram(&samples), merged] {
+        assert_eq!((found.exact(), found.first_us.len()), (None, MOST_EXACT));
+        for percent in [0.0, 50.0, 95.0, 100.0] {
+            let (found, expected) = (found.interpolated_us(percent), percentile_us(&samples, percent));
+            assert!(
+                (found - expected).abs() <= expected * 0.001,
+                "{percent}: {found} of {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_value_counts_in_the_bucket_that_begins_at_or_below_it() {
+    let buckets = Histogram::new().buckets;
+    for shift in 0..31 {
+        for us in [(1 << shift) - 1, 1 << shift, (1 << shift) + (1 << shift) / 3] {
+            assert_eq!(
+                Histogram::lowest_of_bucket(us),
+                buckets.lowest_equivalent(us),
+                "{us}"
+            );
+        }
+    }
+}
+
 #[test]
 fn a_quantile_never_leaves_the_recorded_range() {
     let one = histogram(&[1_000_001]);

@@ -109,6 +109,34 @@ impl Http {
     }
 }
 
+/// Calls over gRPC.
+#[derive(Clone, Copy, Debug)]
+pub struct Grpc {
+    /// From the begin of a call or a stream to its end.
+    pub req_duration: TrendId,
+    /// Streams that were opened.
+    pub streams: CounterId,
+    /// Messages that were sent on streams.
+    pub streams_msgs_sent: CounterId,
+    /// Messages that arrived on streams.
+    pub streams_msgs_received: CounterId,
+}
+
+impl Grpc {
+    /// Registers the metrics.
+    ///
+    /// # Errors
+    /// As for [`Execution::register`].
+    pub fn register(registry: &mut Registry) -> Result<Self, RegisterError> {
+        Ok(Self {
+            req_duration: registry.trend("grpc_req_duration")?,
+            streams: registry.counter("grpc_streams", Contains::Default)?,
+            streams_msgs_sent: registry.counter("grpc_streams_msgs_sent", Contains::Default)?,
+            streams_msgs_received: registry.counter("grpc_streams_msgs_received", Contains::Default)?,
+        })
+    }
+}
+
 /// WebSocket sessions.
 #[derive(Clone, Copy, Debug)]
 pub struct WebSocket {

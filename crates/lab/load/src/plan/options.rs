@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     executor::Stage,
+    parity::Parity,
     threshold::{Rule, Rules},
 };
 
@@ -209,6 +210,23 @@ impl Options {
     /// The names of all options that there are.
     pub fn names() -> impl Iterator<Item = &'static str> {
         OPTIONS.iter().map(|&(name, ..)| name)
+    }
+
+    /// The comparison of an option with k6's.
+    pub fn parity(name: &str) -> Parity {
+        match name {
+            "websocketDebug" => Parity::Beyond("as `httpDebug`, for WebSockets"),
+            "cloud" | "ext" => Parity::Differs("without effect: there is no cloud service"),
+            "metricSamplesBufferSize" => {
+                Parity::Differs("without effect: the queues of outputs have a fixed size")
+            }
+            "tlsVersion" => Parity::Differs("TLS 1.2 and 1.3; older versions are refused"),
+            "tlsCipherSuites" => {
+                Parity::Differs("suites with forward secrecy and authentication; others are refused")
+            }
+            "userAgent" => Parity::Differs("the default is `plimsoll/<version>`"),
+            _ => Parity::Same,
+        }
     }
 
     /// The environment variable of an option. `None` if it has none, or does not exist.

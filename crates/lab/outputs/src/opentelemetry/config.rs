@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use http::{HeaderMap, Uri};
+use http::{HeaderMap, Uri, header::AUTHORIZATION};
 use percent_encoding::percent_decode_str;
 use rustls::ClientConfig;
 
@@ -62,7 +62,7 @@ impl OpenTelemetry {
                 protocol,
                 tls: tls_of(settings)?.for_url(&url)?,
                 url,
-                headers: headers(settings)?,
+                headers: headers(settings, protocol)?,
                 limit: settings.duration(
                     &["OTEL_EXPORTER_OTLP_METRICS_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"],
                     REQUEST_LIMIT,
@@ -181,14 +181,19 @@ fn trend_style(settings: Settings<'_>) -> Result<TrendStyle, OutputError> {
         .unwrap_or(TrendStyle::Explicit))
 }
 
-/// Values are percent-encoded, as in the W3C's baggage.
-fn headers(settings: Settings<'_>) -> Result<HeaderMap, OutputError> {
+/// Values are percent-encoded, as in the W3C's baggage. k6 has a user and password for HTTP alone.
+fn headers(settings: Settings<'_>, protocol: Protocol) -> Result<HeaderMap, OutputError> {
     let names = [
         "K6_OTEL_HEADERS",
         "OTEL_EXPORTER_OTLP_METRICS_HEADERS",
         "OTEL_EXPORTER_OTLP_HEADERS",
     ];
-    settings.headers(&names, '=', decoded)
+    let mut headers = settings.headers(&names, '=', decoded)?;
+    let basic = settings.basic("K6_OTEL_HTTP_EXPORTER_USERNAME", "K6_OTEL_HTTP_EXPORTER_PASSWORD");
+    if let Some(basic) = basic.filter(|_| protocol == Protocol::Http) {
+        headers.insert(AUTHORIZATION, basic);
+    }
+    Ok(headers)
 }
 
 fn decoded(value: &str) -> String {

@@ -54,6 +54,12 @@ fn what_is_asked_for_is_described() {
             &[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4317")],
             "opentelemetry (grpc, http://localhost:4317/)",
         ),
+        (
+            &["influxdb=http://me:secret@localhost:8086/load"],
+            &[],
+            "influxdb (http://localhost:8086, load)",
+        ),
+        (&["output-statsd"], &[], "statsd (localhost:8125)"),
         (&[], &[], ""),
     ] {
         let outputs = outputs(args, env).unwrap();
@@ -71,29 +77,29 @@ fn what_cannot_be_had_is_said_before_the_run() {
         &["jsno"],
         &[],
         expect![
-            "there is no output `jsno` (did you mean `json`?); expected one of json, csv, prometheus-rw, opentelemetry, for example `--out json=samples.json`"
+            "there is no output `jsno` (did you mean `json`?); expected one of json, csv, prometheus-rw, opentelemetry, influxdb, statsd, for example `--out json=samples.json`"
         ],
     );
     check(
         &["xyz=1"],
         &[],
         expect![
-            "there is no output `xyz`; expected one of json, csv, prometheus-rw, opentelemetry, for example `--out json=samples.json`"
+            "there is no output `xyz`; expected one of json, csv, prometheus-rw, opentelemetry, influxdb, statsd, for example `--out json=samples.json`"
         ],
     );
     check(
-        &["influxdb=http://localhost:8086/k6"],
+        &["xk6-kafka=x"],
         &[],
         expect![
-            "the output `influxdb` is not built into Plimsoll; expected one of json, csv, prometheus-rw, \
-             opentelemetry; many databases accept one of these, some through an OpenTelemetry collector"
+            "the output `xk6-kafka` is not built into Plimsoll; expected one of json, csv, prometheus-rw, \
+             opentelemetry, influxdb, statsd; many databases accept one of these, some through an OpenTelemetry collector"
         ],
     );
     check(
         &["promethues-rw"],
         &[],
         expect![
-            "there is no output `promethues-rw` (did you mean `prometheus-rw`?); expected one of json, csv, prometheus-rw, opentelemetry, for example `--out json=samples.json`"
+            "there is no output `promethues-rw` (did you mean `prometheus-rw`?); expected one of json, csv, prometheus-rw, opentelemetry, influxdb, statsd, for example `--out json=samples.json`"
         ],
     );
     check(

@@ -2,7 +2,6 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use base64::{Engine, prelude::BASE64_STANDARD};
 use http::{
     HeaderMap, HeaderValue, Uri,
     header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, USER_AGENT},
@@ -11,7 +10,7 @@ use rustls::ClientConfig;
 
 use crate::{
     OutputError,
-    settings::{Settings, http_url},
+    settings::{Settings, http_url, secret},
     tls::{self, Identity, Tls},
 };
 
@@ -97,13 +96,8 @@ fn headers(settings: Settings<'_>, named: &impl Fn(&str) -> String) -> Result<He
     let bearer = settings.read_secret(&[&bearer], "a token of printable ASCII", |token| {
         secret(&format!("Bearer {token}"))
     })?;
-    let user = settings.text(&[&named("USERNAME")]);
-    let password = settings.text(&[&named("PASSWORD")]);
-    let basic = user.map(|user| {
-        let both = format!("{user}:{}", password.unwrap_or_default());
-        secret(&format!("Basic {}", BASE64_STANDARD.encode(both))).expect("Base64 is plain ASCII")
-    });
-    if let Some(authorization) = bearer.or(basic) {
+    let basic = || settings.basic(&named("USERNAME"), &named("PASSWORD"));
+    if let Some(authorization) = bearer.or_else(basic) {
         headers.insert(AUTHORIZATION, authorization);
     }
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-protobuf"));
@@ -117,12 +111,6 @@ fn headers(settings: Settings<'_>, named: &impl Fn(&str) -> String) -> Result<He
         HeaderValue::from_static(concat!("plimsoll/", env!("CARGO_PKG_VERSION"))),
     );
     Ok(headers)
-}
-
-fn secret(text: &str) -> Option<HeaderValue> {
-    let mut value = HeaderValue::try_from(text).ok()?;
-    value.set_sensitive(true);
-    Some(value)
 }
 
 fn tls_of(settings: Settings<'_>, named: &impl Fn(&str) -> String) -> Result<Tls, OutputError> {

@@ -103,9 +103,9 @@ async fn trends_become_the_figures_that_are_asked_for() {
             __name__=k6_wait_min: 1 at 1795290642000
             __name__=k6_wait_max: 100 at 1795290642000
             __name__=k6_wait_avg: 50.5 at 1795290642000
-            __name__=k6_wait_med: 50.511871 at 1795290642000
-            __name__=k6_wait_p90: 90.14476700000003 at 1795290642000
-            __name__=k6_wait_p999: 99.903464605 at 1795290642000
+            __name__=k6_wait_med: 50.5 at 1795290642000
+            __name__=k6_wait_p90: 90.10000000000002 at 1795290642000
+            __name__=k6_wait_p999: 99.90100000000001 at 1795290642000
         "#]],
     );
 }

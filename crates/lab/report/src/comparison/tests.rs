@@ -76,6 +76,7 @@ pub(crate) fn made_up(slowdown: f64, seed: u64) -> Summary {
             values: Values::Trend(distribution),
             figures: Vec::new(),
             histogram: None,
+            exact: Vec::new(),
         };
         summary.metrics.insert(name.to_owned(), metric);
     }

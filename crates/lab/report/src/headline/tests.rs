@@ -56,6 +56,7 @@ const LATENCY: Distribution = Distribution {
     p99: 13_000,
     p99_9: 14_000,
     max: 15_000,
+    lower_bounds_from: None,
 };
 
 #[test]

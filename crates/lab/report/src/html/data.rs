@@ -133,6 +133,7 @@ fn without_histograms(summary: &Summary) -> Value {
     for metric in metrics.into_iter().flat_map(|metrics| metrics.values_mut()) {
         if let Some(metric) = metric.as_object_mut() {
             metric.remove("histogram");
+            metric.remove("exact");
         }
     }
     value

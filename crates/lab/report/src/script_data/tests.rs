@@ -198,10 +198,10 @@ fn scripts_get_metrics_with_thresholds_under_the_names_that_they_wrote() {
                 "values": {
                   "avg": 3.5,
                   "min": 1,
-                  "med": 3.501,
+                  "med": 3.5,
                   "max": 6,
-                  "p(90)": 5.5015,
-                  "p(95)": 5.75075
+                  "p(90)": 5.5,
+                  "p(95)": 5.75
                 },
                 "thresholds": {
                   "p(95)<500": {

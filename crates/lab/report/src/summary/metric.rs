@@ -27,6 +27,10 @@ pub struct Metric {
     /// too long with it, and in parts of a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<String>,
+    /// For a trend with at most 256 samples: each of them in ascending order, in microseconds or thousandths. Absent where
+    /// there is no histogram.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exact: Vec<u64>,
 }
 
 /// A figure of a trend under k6's name.
@@ -121,16 +125,26 @@ impl Metric {
             values,
             figures,
             histogram: None,
+            exact: Vec::new(),
         }
     }
 
     /// Adds all samples of a trend, which `value` is.
     pub(super) fn with_histogram(self, value: Value<'_>) -> Self {
-        let histogram = match value {
-            Value::Trend(histogram) => Some(histogram.encode()),
-            _ => None,
+        let Value::Trend(histogram) = value else {
+            return self;
         };
-        Self { histogram, ..self }
+        Self {
+            histogram: Some(histogram.encode()),
+            exact: histogram.exact().unwrap_or_default(),
+            ..self
+        }
+    }
+
+    /// Removes all samples, to save room. Returns whether there were any.
+    pub(super) fn omit_samples(&mut self) -> bool {
+        self.exact.clear();
+        self.histogram.take().is_some()
     }
 
     /// All samples of a trend, with the sum, minimum and maximum of its distribution. `None` for other metrics, and
@@ -142,7 +156,13 @@ impl Metric {
         let (Values::Trend(distribution), Some(text)) = (&self.values, &self.histogram) else {
             return Ok(None);
         };
-        let histogram = Histogram::decode(text)?;
+        let mut histogram = Histogram::decode(text)?;
+        if !self.exact.is_empty() {
+            histogram = Histogram::of_numbers();
+            for &us in &self.exact {
+                histogram.record(Duration::from_micros(us));
+            }
+        }
         let sum = distribution.mean * distribution.count as f64;
         Ok(Some(histogram.with_exact(
             Duration::from_micros(sum.round() as u64),

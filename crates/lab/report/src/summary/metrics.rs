@@ -45,17 +45,17 @@ fn emerged(set: &MetricSet, seconds: f64, trend_stats: &[String]) -> impl Iterat
 
 /// Leaves out the longest histograms until the others fit.
 fn limit_histograms(metrics: &mut BTreeMap<String, Metric>) {
-    let mut histograms: Vec<_> = metrics.values_mut().map(|metric| &mut metric.histogram).collect();
-    histograms.sort_by_key(|histogram| length(histogram));
+    let mut metrics: Vec<_> = metrics.values_mut().collect();
+    metrics.sort_by_key(|metric| length(metric));
     let mut sum = 0;
-    for histogram in histograms {
-        sum += length(histogram);
+    for metric in metrics {
+        sum += length(metric);
         if sum > MAX_ENCODED {
-            *histogram = None;
+            metric.omit_samples();
         }
     }
 }
 
-fn length(histogram: &Option<String>) -> usize {
-    histogram.as_ref().map_or(0, String::len)
+fn length(metric: &Metric) -> usize {
+    metric.histogram.as_ref().map_or(0, String::len)
 }

@@ -1,6 +1,6 @@
 //! A bound on the JSON of a summary: the least important data is omitted, and a notice says so.
 
-use super::{Breakdown, Summary};
+use super::{Breakdown, Metric, Summary};
 use crate::{Highlights, json};
 
 /// Bytes of a summary as JSON. Reason: it is stored, mailed and read as a whole, and ordinary ones have a tenth of it;
@@ -35,8 +35,8 @@ pub(super) fn limit(summary: &mut Summary) {
 }
 
 fn without_histograms(summary: &mut Summary) -> Option<String> {
-    let histograms = summary.metrics.values_mut().map(|metric| &mut metric.histogram);
-    let n = histograms.filter_map(Option::take).count();
+    let metrics = summary.metrics.values_mut().map(Metric::omit_samples);
+    let n = metrics.filter(|&had_samples| had_samples).count();
     (n > 0).then(|| "all samples of trends".to_owned())
 }
 

@@ -31,9 +31,9 @@ fn reads_as_k6_does() {
               checks............: 90.00% ✓ 9        ✗ 1
               data_received.....: 826 kB 19 kB/s
               http_req_failed...: 0.00%  ✓ 0        ✗ 1
-              rtt...............: avg=299.8µs min=185µs med=336µs  max=365µs p(90)=359µs  p(95)=362µs
+              rtt...............: avg=299.8µs min=185µs med=336µs max=365µs p(90)=359µs p(95)=362µs
               vus...............: 11     min=11     max=100
-              ws_connecting.....: avg=29.98s  min=18.5s med=33.61s max=36.5s p(90)=35.91s p(95)=36.2s
+              ws_connecting.....: avg=29.98s  min=18.5s med=33.6s max=36.5s p(90)=35.9s p(95)=36.2s
               ws_sessions.......: 10     0.224719/s
 
               failed iterations...: 2
@@ -182,8 +182,8 @@ fn colours_do_not_move_columns() {
               - never asked [2m(never reached)[0m
 
               data_received[2m...:[0m [36m826 kB[0m [36m19 kB/s[0m
-              rtt[2m.............:[0m avg=[36m299.8µs[0m min=[36m185µs[0m med=[36m336µs[0m  max=[36m365µs[0m p(90)=[36m359µs[0m  p(95)=[36m362µs[0m
-              ws_connecting[2m...:[0m avg=[36m29.98s[0m  min=[36m18.5s[0m med=[36m33.61s[0m max=[36m36.5s[0m p(90)=[36m35.91s[0m p(95)=[36m36.2s[0m
+              rtt[2m.............:[0m avg=[36m299.8µs[0m min=[36m185µs[0m med=[36m336µs[0m max=[36m365µs[0m p(90)=[36m359µs[0m p(95)=[36m362µs[0m
+              ws_connecting[2m...:[0m avg=[36m29.98s[0m  min=[36m18.5s[0m med=[36m33.6s[0m max=[36m36.5s[0m p(90)=[36m35.9s[0m p(95)=[36m36.2s[0m
               ws_sessions[2m.....:[0m [36m10[0m     [36m0.224719/s[0m
 
               failed iterations[2m...:[0m [31m2[0m

@@ -2,7 +2,7 @@
 
 /// Breaks `text` at spaces into lines of at most `width` characters, the first with the prefix `first` and the others
 /// with `rest`. A longer word gets a line of its own.
-pub(crate) fn wrap(text: &str, first: &str, rest: &str, width: usize) -> Vec<String> {
+pub fn wrap(text: &str, first: &str, rest: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = first.to_owned();
     let mut is_empty = true;

@@ -8,7 +8,7 @@ use super::{
     program::ScenarioFlow,
     variables::Variables,
 };
-use plimsoll_load::metrics::Recorder;
+use plimsoll_load::{metrics::Recorder, run::RunHandle};
 
 /// Calls functions for one user, and keeps the variables of both sides equal.
 pub(crate) struct Caller(Box<dyn Guest>);
@@ -19,7 +19,7 @@ impl Caller {
         instance: Option<&dyn Instance>,
         scenario: &ScenarioFlow,
         variables: &Variables,
-        recorder: &Recorder,
+        (recorder, run): (&Recorder, &RunHandle),
     ) -> Option<Self> {
         let specification = scenario.specification.clone()?;
         let uid = variables.get("$uuid").and_then(serde_json::Value::as_str);
@@ -28,6 +28,7 @@ impl Caller {
             scenario: specification,
             globals: variables.shared_globals().clone(),
             recorder: recorder.clone(),
+            run: run.clone(),
         })))
     }
 

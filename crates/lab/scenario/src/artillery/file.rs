@@ -41,6 +41,10 @@ mod request;
 mod scenarios;
 
 use self::{config::Settings, reader::Reader};
+pub use self::{
+    plugins::{ABSENT_REPORTERS, REPORTERS},
+    scenarios::ABSENT_ENGINES,
+};
 
 /// Settings of a test from the command line and the environment.
 pub struct Surroundings<'a> {
@@ -156,7 +160,7 @@ impl Reader<'_> {
             globals: Arc::new(self.globals(&settings)),
             extended: OnceLock::new(),
             timeout: settings.websocket_timeout(),
-            http: Arc::new(Settings::http(&opening, proxies)),
+            http: Settings::http(&opening, proxies),
             defaults: settings.defaults(),
             phases: self.phases(&settings),
             payloads: settings.payloads,

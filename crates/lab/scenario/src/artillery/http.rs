@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    cell::{Cell, RefCell},
+    cell::{Cell, OnceCell, RefCell},
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -39,10 +39,20 @@ pub(crate) use self::{
 /// Artillery's limit for redirects.
 const MOST_REDIRECTS: u32 = 10;
 
+/// Settings for connections, without and with HTTP/2.
+#[derive(Clone, Debug)]
+pub(crate) struct Protocols {
+    pub(crate) http1: Arc<Settings>,
+    pub(crate) http2: Arc<Settings>,
+}
+
 /// One user's client.
 #[derive(Debug)]
 pub(crate) struct Visitor {
     client: Client,
+    /// The client for requests that offer HTTP/2, with connections of its own: made for the first of them.
+    http2: OnceCell<Box<Client>>,
+    settings: Protocols,
     jar: RefCell<CookieJar>,
     /// Whether all requests use the jar: from the first answer with a cookie on, or with a default cookie.
     uses_jar: Cell<bool>,
@@ -52,9 +62,11 @@ pub(crate) struct Visitor {
 
 impl Visitor {
     /// A user without connections and cookies.
-    pub(crate) fn new(settings: Arc<Settings>, metrics: Metrics, recorder: Recorder) -> Self {
+    pub(crate) fn new(settings: &Protocols, metrics: Metrics, recorder: Recorder) -> Self {
         Self {
-            client: Client::new(settings, None),
+            client: Client::new(Arc::clone(&settings.http1), None),
+            http2: OnceCell::new(),
+            settings: settings.clone(),
             jar: RefCell::default(),
             uses_jar: Cell::new(false),
             metrics,
@@ -75,6 +87,7 @@ impl Visitor {
         }
         let Some(caller) = caller.filter(|_| request.hooks.are_there()) else {
             let wire = request.for_user(defaults, &variables.borrow())?;
+            self.permit(request, &wire)?;
             self.put_cookies(request, &wire.url, defaults, &variables.borrow());
             let exchange = self.exchange(request, &wire, defaults).await;
             let response = exchange.outcome.map_err(|error| Failure::from(&error))?;
@@ -84,6 +97,12 @@ impl Visitor {
         let wire = request.for_user(defaults, &variables.borrow())?;
         self.put_cookies(&request, &wire.url, defaults, &variables.borrow());
         let parameters = hooks::sent(parameters, &wire);
+        if let Err(failure) = self.permit(&request, &wire) {
+            request
+                .show_failure(caller, (parameters, &failure), variables)
+                .await;
+            return Err(failure);
+        }
         let Exchange { outcome, url, .. } = self.exchange(&request, &wire, defaults).await;
         match outcome {
             Ok(response) => {
@@ -104,6 +123,21 @@ impl Visitor {
         }
     }
 
+    /// Refuses a request whose method cannot have its body, as Artillery's client does.
+    fn permit(&self, request: &Request, wire: &Wire) -> Result<(), Failure> {
+        if !request.is_forbidden() {
+            return Ok(());
+        }
+        let failure = Failure::new("ERR_GOT_REQUEST_ERROR").caused_by(format!(
+            "a request with the method {} cannot have a body",
+            request.method
+        ));
+        if let Some(endpoint) = &request.endpoint {
+            endpoint.record_failure(&wire.url, &failure, &self.recorder);
+        }
+        Err(failure)
+    }
+
     /// Puts the cookies of a request into the user's jar, so that later requests have them, too.
     fn put_cookies(&self, request: &Request, url: &Url, defaults: &Defaults, variables: &Variables) {
         for (name, value) in defaults.cookies.iter().chain(&request.cookies) {
@@ -121,12 +155,21 @@ impl Visitor {
         }
     }
 
+    fn client_for(&self, request: &Request) -> &Client {
+        if !request.offers_http2 {
+            return &self.client;
+        }
+        self.http2
+            .get_or_init(|| Box::new(Client::new(Arc::clone(&self.settings.http2), None)))
+    }
+
     /// Sends a request and counts its result.
     async fn exchange(&self, request: &Request, wire: &Wire, defaults: &Defaults) -> Exchange {
         // A request with cookies of its own uses the jar, too. As in Artillery, redirects set cookies only then.
         let uses_jar = self.uses_jar.get() || !request.cookies.is_empty() || !defaults.cookies.is_empty();
         let jar = uses_jar.then_some(&self.jar);
-        let sending = self.client.send(wire, jar, |exchange| {
+        let client = self.client_for(request);
+        let sending = client.send(wire, jar, |exchange| {
             self.remember_cookies(&exchange);
             self.count(&exchange, defaults);
         });
@@ -136,7 +179,7 @@ impl Visitor {
         if let Some(endpoint) = &request.endpoint {
             endpoint.record(&wire.url, &exchange, &self.recorder);
         }
-        let (sent, received) = self.client.take_traffic();
+        let (sent, received) = client.take_traffic();
         self.recorder.count(self.metrics.data.sent, sent);
         self.recorder.count(self.metrics.data.received, received);
         exchange
@@ -244,7 +287,8 @@ impl Request {
         }
         wire.body = body;
         wire.timeout = self.timeout.unwrap_or(defaults.timeout);
-        wire.max_redirects = if self.follows_redirects { MOST_REDIRECTS } else { 0 };
+        let most_redirects = self.max_redirects.unwrap_or(MOST_REDIRECTS);
+        wire.max_redirects = if self.follows_redirects { most_redirects } else { 0 };
         wire.redirects = Redirects::Got;
         wire.keep = Keep::Body;
         Ok(wire)

@@ -11,7 +11,7 @@ use std::{
     sync::{self, Arc},
 };
 
-use plimsoll_load::metrics::Recorder;
+use plimsoll_load::{metrics::Recorder, run::RunHandle};
 use serde_json::Value;
 
 use super::variables::Globals;
@@ -52,6 +52,8 @@ pub struct Introduction {
     pub globals: Arc<Globals>,
     /// The recorder for metrics of functions.
     pub recorder: Recorder,
+    /// The run, which ends when a function needs something that does not exist here.
+    pub run: RunHandle,
 }
 
 /// One user, as seen by the functions. Its drop ends everything that a function has started, such as timers.

@@ -7,12 +7,11 @@ use std::{
     time::Duration,
 };
 
-use plimsoll_clients::http::Settings as HttpSettings;
 use serde_json::Value;
 
 use super::{
     flow::Flow,
-    http::Defaults,
+    http::{Defaults, Protocols},
     metrics::Metrics,
     payload::Payload,
     phase::Phase,
@@ -35,7 +34,7 @@ pub(crate) struct Program {
     pub(crate) choices: BTreeMap<String, Vec<Value>>,
     pub(crate) payloads: Vec<Payload>,
     pub(crate) opening: Opening,
-    pub(crate) http: Arc<HttpSettings>,
+    pub(crate) http: Protocols,
     /// What all requests have in common.
     pub(crate) defaults: Defaults,
     pub(crate) metrics: Metrics,

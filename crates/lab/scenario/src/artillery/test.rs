@@ -149,25 +149,25 @@ impl Test {
 const STAGE_TIME: Duration = Duration::from_secs(24 * 3600);
 
 impl Lifecycle for Stages {
-    fn setup(&mut self, metrics: Recorder, _: RunHandle) -> StageFuture<'_> {
+    fn setup(&mut self, metrics: Recorder, run: RunHandle) -> StageFuture<'_> {
         Box::pin(async move {
             let program = Arc::clone(&self.program);
             let Some(stage) = &program.before else {
                 return Ok(());
             };
-            let own = self.perform(stage, metrics).await?;
+            let own = self.perform(stage, (metrics, run)).await?;
             program.extend_globals(own);
             Ok(())
         })
     }
 
-    fn teardown(&mut self, metrics: Recorder, _: RunHandle) -> StageFuture<'_> {
+    fn teardown(&mut self, metrics: Recorder, run: RunHandle) -> StageFuture<'_> {
         Box::pin(async move {
             let program = Arc::clone(&self.program);
             let Some(stage) = &program.after else {
                 return Ok(());
             };
-            self.perform(stage, metrics).await.map(drop)
+            self.perform(stage, (metrics, run)).await.map(drop)
         })
     }
 }
@@ -177,7 +177,7 @@ impl Stages {
     async fn perform(
         &mut self,
         stage: &ScenarioFlow,
-        metrics: Recorder,
+        (metrics, run): (Recorder, RunHandle),
     ) -> Result<Vec<(String, serde_json::Value)>, String> {
         let instance = match &self.instance {
             Some(instance) => Some(Rc::clone(instance)),
@@ -185,7 +185,8 @@ impl Stages {
         };
         self.instance.clone_from(&instance);
         // As in Artillery, what `before` and `after` do is not part of the figures.
-        let mut user = User::new(&self.program, stage, instance.as_deref(), metrics.apart());
+        let measures = (metrics.apart(), &run);
+        let mut user = User::new(&self.program, stage, instance.as_deref(), measures);
         let outcome = user.act(stage).await;
         user.leave().await;
         outcome.map_err(|failure| failure.to_string())?;

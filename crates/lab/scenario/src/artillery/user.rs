@@ -14,6 +14,7 @@ use std::{
 use futures_util::{StreamExt as _, stream};
 use plimsoll_load::{
     metrics::Recorder,
+    run::RunHandle,
     vu::{Iteration, IterationContext, IterationError, Vu, VuFactory, VuId},
 };
 use serde_json::Value;
@@ -121,7 +122,8 @@ impl Vu for Place {
                 recorder.record(metrics.lateness, context.lateness());
             }
             recorder.tally(&scenario.created, 1);
-            let mut user = User::new(program, scenario, self.instance.as_deref(), recorder);
+            let measures = (recorder, &context.run);
+            let mut user = User::new(program, scenario, self.instance.as_deref(), measures);
             let outcome = user.act(scenario).await;
             if outcome.is_ok() {
                 user.recorder
@@ -171,13 +173,13 @@ impl<'a> User<'a> {
         program: &'a Program,
         scenario: &'a ScenarioFlow,
         instance: Option<&dyn Instance>,
-        recorder: Recorder,
+        (recorder, run): (Recorder, &RunHandle),
     ) -> Self {
         let variables = program.variables_for(scenario);
         Self {
             program,
             scenario: &scenario.flow,
-            caller: Caller::new(instance, scenario, &variables, &recorder),
+            caller: Caller::new(instance, scenario, &variables, (&recorder, run)),
             variables: RefCell::new(variables),
             sessions: Sessions::default(),
             visitor: None,
@@ -194,7 +196,7 @@ impl<'a> User<'a> {
             Engine::WebSocket => Box::pin(self.connect(FIRST, scenario.flow.connect.as_ref())).await?,
             Engine::Http => {
                 let Program { http, metrics, .. } = self.program;
-                self.visitor = Some(Visitor::new(Arc::clone(http), *metrics, self.recorder.clone()));
+                self.visitor = Some(Visitor::new(http, *metrics, self.recorder.clone()));
             }
         }
         self.follow().await?;

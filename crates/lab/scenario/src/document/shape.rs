@@ -1,4 +1,7 @@
-//! What maps may have in them: tables of keys that readers, error texts and the schemas for editors go by.
+//! What maps may have in them: tables of keys that readers, error texts, the schemas for editors and the reference pages go
+//! by.
+
+use plimsoll_load::parity::Parity;
 
 /// A kind of map, with every allowed key.
 #[derive(Debug)]
@@ -26,6 +29,8 @@ pub struct Key {
     pub is_required: bool,
     /// A key without which this one is meaningless, and refused.
     pub needs: Option<&'static str>,
+    /// The comparison with the tool whose files these are.
+    pub parity: Parity,
 }
 
 /// A rule for combinations of keys.
@@ -101,12 +106,15 @@ impl Shape {
 impl Key {
     /// A key that is known and refused, and why.
     pub(crate) const fn refused(name: &'static str, reason: &'static str) -> Self {
-        Self::new(name, Kind::Refused(reason), reason)
+        Self {
+            parity: Parity::Absent(reason),
+            ..Self::new(name, Kind::Refused(reason), reason)
+        }
     }
 
     /// A key that is known and has no effect, and why.
     pub(crate) const fn ignored(name: &'static str, reason: &'static str) -> Self {
-        Self::new(name, Kind::Ignored(reason), reason)
+        Self::new(name, Kind::Ignored(reason), reason).differs(reason)
     }
 
     /// An optional key.
@@ -117,6 +125,28 @@ impl Key {
             about,
             is_required: false,
             needs: None,
+            parity: Parity::Same,
+        }
+    }
+
+    /// A key that is known and has no effect, in the tool neither, and why.
+    pub(crate) const fn idle(name: &'static str, reason: &'static str) -> Self {
+        Self::new(name, Kind::Ignored(reason), reason)
+    }
+
+    /// Says how the key differs from the tool's.
+    pub(crate) const fn differs(self, how: &'static str) -> Self {
+        Self {
+            parity: Parity::Differs(how),
+            ..self
+        }
+    }
+
+    /// Says that the tool does not have the key.
+    pub(crate) const fn beyond(self) -> Self {
+        Self {
+            parity: Parity::Beyond(""),
+            ..self
         }
     }
 

@@ -32,9 +32,11 @@ pub(super) const MODULE: Module = Module {
         same("vu.iterationInScenario"),
         differs("vu.idInInstance", "known in the init context, too"),
         differs("vu.idInTest", "known in the init context, too"),
+        differs("vu.tags", "as vu.metrics.tags"),
         differs(
             "vu.metrics.tags",
-            "`delete` removes tags that the script has set, but not those of the run and the scenario",
+            "`delete` removes tags that the script has set, but not those of the run and the scenario; `iterations` and \
+             `iteration_duration` do not have them",
         ),
         differs("vu.metrics.metadata", "kept, but not written to any output"),
     ],

@@ -11,14 +11,20 @@ use self::{
 use super::module::Module;
 use crate::{arguments::Text, host::Host};
 
+mod accessor;
+mod accessors;
 mod api;
 mod capture;
 mod criterion;
 mod element;
 mod form;
+mod handed;
+mod links;
 mod matcher;
 mod nodes;
 mod page;
+mod reference;
+mod relations;
 mod selection;
 mod selector;
 mod value;
@@ -43,14 +49,15 @@ fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 }
 
 fn parse_html<'js>(ctx: Ctx<'js>, Text(text): Text) -> Result<Class<'js, Selection>> {
-    parse(&ctx, &text)
+    parse(&ctx, &text, "")
 }
 
-/// Parses `text` as a page; malformed HTML is accepted. Other virtual users run meanwhile.
+/// Parses `text` as a page from `address`, which may be unknown and empty; malformed HTML is accepted. Other virtual users
+/// run meanwhile.
 ///
 /// # Errors
 /// An exception when the page exceeds its [bounds](page::PageError), or when the script must end.
-pub(super) fn parse<'js>(ctx: &Ctx<'js>, text: &str) -> Result<Class<'js, Selection>> {
+pub(super) fn parse<'js>(ctx: &Ctx<'js>, text: &str, address: &str) -> Result<Class<'js, Selection>> {
     let host = Host::of(ctx);
     let mut reader = PageReader::new();
     for piece in pieces(text) {
@@ -63,6 +70,6 @@ pub(super) fn parse<'js>(ctx: &Ctx<'js>, text: &str) -> Result<Class<'js, Select
     let held = host
         .memory
         .hold(ctx, page::size_of(&document, text.len()), "pages")?;
-    let page = Nodes::root(Rc::new(Page::new(document, held)));
+    let page = Nodes::root(Rc::new(Page::new(document, address.to_owned(), held)));
     Class::instance(ctx.clone(), Selection::new(page))
 }

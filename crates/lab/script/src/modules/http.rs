@@ -27,10 +27,11 @@ mod samples;
 mod send;
 mod session;
 
+pub(crate) use self::debug::Debug;
 pub(super) use self::names::canonical;
 pub(crate) use self::run_settings::RunSettings;
 use self::session::Session;
-use super::module::{Api, K6, Module, differs, same};
+use super::module::{Api, Module, differs, same};
 use crate::{arguments::items, host::Host};
 
 pub(super) const MODULE: Module = Module {
@@ -75,7 +76,8 @@ const API: &[Api] = &[
     ),
     differs(
         "Response.json",
-        "paths take keys, indexes, `#`, `#(key==\"value\")`, `#(…)#`, `*` and `?`; no modifiers",
+        "paths take keys, indexes, `#`, `#(key==\"value\")`, `#(…)#`, `*` and `?`; no modifiers; a path of \
+         an empty body is undefined, where k6 throws",
     ),
     same("Response.html"),
     differs(
@@ -96,10 +98,7 @@ const API: &[Api] = &[
         "URL",
         "parsed as in browsers: `.` and `..` in the path are resolved, and spaces around the URL are removed",
     ),
-    Api {
-        name: "HTTP_PROXY",
-        k6: K6::Absent("proxies in the environment are ignored"),
-    },
+    same("HTTP_PROXY"),
 ];
 
 /// Versions of TLS, as k6's constants have them.

@@ -1,5 +1,7 @@
 //! A module of the host, and its comparison with k6.
 
+/// The comparison of an entry with k6.
+pub use plimsoll_load::parity::Parity as K6;
 use rquickjs::{Ctx, Object, Result};
 
 /// A module of the host.
@@ -19,19 +21,6 @@ pub struct Api {
     pub name: &'static str,
     /// The comparison with k6.
     pub k6: K6,
-}
-
-/// The comparison of an entry with k6.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum K6 {
-    /// The behaviour is the same.
-    Same,
-    /// The behaviour differs, with the difference.
-    Differs(&'static str),
-    /// k6 has the entry and this program does not, with the reason or an alternative.
-    Absent(&'static str),
-    /// This program has the entry and k6 does not, with its behaviour.
-    Beyond(&'static str),
 }
 
 /// Shorthand in the tables of the modules for an API that works as in k6.

@@ -1,4 +1,5 @@
-//! `k6/experimental/streams`: readable streams. They are made of promises alone, so they are written in JavaScript.
+//! `k6/experimental/streams`: readable and writable streams. They are made of promises alone, so they are written in
+//! JavaScript.
 
 use rquickjs::{Ctx, Object, Result};
 
@@ -14,10 +15,21 @@ pub(super) const MODULE: Module = Module {
             "source.type and getReader({ mode }) are refused; k6 takes and ignores \"bytes\"",
         ),
         same("ReadableStreamDefaultReader"),
+        differs("WritableStream", SINCE),
+        differs("WritableStreamDefaultWriter", SINCE),
     ],
 };
 
-const SOURCE: &str = include_str!("streams.js");
+const SINCE: &str = "k6 has it since version 2.2";
+
+const SOURCE: &str = concat!(
+    "(() => {\n\"use strict\";\n",
+    include_str!("streams/parts.js"),
+    include_str!("streams/readable.js"),
+    include_str!("streams/writable.js"),
+    "return { CountQueuingStrategy, ReadableStream, ReadableStreamDefaultReader, WritableStream, \
+     WritableStreamDefaultWriter };\n})()"
+);
 
 fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     ctx.eval(SOURCE)

@@ -18,7 +18,10 @@ use self::{
     listeners::Kind,
     socket::{ReadyState, WebSocket},
 };
-use super::module::{Api, Module, absent, beyond, differs, same};
+use super::{
+    absence::define_absent,
+    module::{Api, Module, absent, beyond, differs, same},
+};
 
 pub(super) const MODULE: Module = Module {
     id: "k6/websockets",
@@ -80,6 +83,9 @@ fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let exports = Object::new(ctx.clone())?;
     exports.set("WebSocket", websocket(ctx)?)?;
     Class::<Blob<'_>>::define(&exports)?;
+    if let Some(prototype) = Class::<Blob<'_>>::prototype(ctx)? {
+        define_absent(&prototype, "Blob", API)?;
+    }
     Ok(exports)
 }
 

@@ -74,6 +74,7 @@ impl<'js> Guest<'js> {
             scenario,
             globals,
             recorder,
+            run: _,
         } = introduction;
         let (context, variables) = (Object::new(ctx.clone())?, Object::new(ctx.clone())?);
         let mut known = HashMap::new();

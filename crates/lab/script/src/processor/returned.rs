@@ -2,14 +2,18 @@
 
 use rquickjs::{Coerced, Ctx, FromJs as _, Value};
 
-use super::events::shortened;
-use crate::{arguments::utf8, error::ScriptError, modules::is_truthy, program::Program};
+use super::{absence, events::shortened};
+use crate::{arguments::utf8, error::ScriptError, host::Host, modules::is_truthy, program::Program};
 
 /// Whether the result counts as true, or the name under which the failure is counted.
 pub(super) type Verdict = Result<bool, String>;
 
-/// The name of a failure, as Artillery counts it: the code of an error, or its message; any other value as a text.
+/// The name of a failure, as Artillery counts it: the code of an error, or its message; any other value as a text. A failure
+/// for want of something of Node's ends the run.
 pub(super) fn reason<'js>(ctx: &Ctx<'js>, error: &Value<'js>) -> String {
+    if let Some(cause) = absence::cause(ctx, error) {
+        Host::of(ctx).abort(cause);
+    }
     let text = |value: Value<'js>| {
         let text = Coerced::<rquickjs::String<'js>>::from_js(ctx, value).ok()?;
         utf8(&text.0).ok()

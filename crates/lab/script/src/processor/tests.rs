@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use plimsoll_load::metrics::{MetricSet, Recorder, Registry};
+use plimsoll_load::{
+    metrics::{MetricSet, Recorder, Registry},
+    run::RunHandle,
+};
 use plimsoll_scenario::artillery::{
     Globals,
     hooks::{self, Argument, Call, Guest, Instance, Introduction, Processor as _, Response, Returned},
@@ -54,6 +57,7 @@ impl Trial {
             scenario: r#"{"name": "chat"}"#.into(),
             globals: Arc::clone(&self.globals),
             recorder: self.recorder.clone(),
+            run: RunHandle::new(),
         })
     }
 }

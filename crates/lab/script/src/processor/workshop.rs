@@ -8,6 +8,7 @@ use std::{
     task::Poll,
 };
 
+use plimsoll_load::run::RunHandle;
 use plimsoll_scenario::artillery::hooks::{Call, Returned};
 use rquickjs::{Ctx, Error, Function, Object, Result, Value, function::Args};
 use tokio::sync::oneshot;
@@ -60,6 +61,7 @@ pub(super) fn live(switch: &Rc<Switch>, program: &Arc<Program>, orders: &Rc<Orde
                 guests: HashMap::new(),
                 under_way: HashMap::new(),
                 ended: Ended::default(),
+                run: None,
             };
             workshop.work();
         }
@@ -108,6 +110,8 @@ struct Workshop<'js, 'a> {
     guests: HashMap<GuestId, Guest<'js>>,
     under_way: HashMap<CallId, UnderWay<'js>>,
     ended: Ended,
+    /// The run of the user that came last.
+    run: Option<RunHandle>,
 }
 
 /// A call that has not ended.
@@ -148,6 +152,7 @@ impl<'js> Workshop<'js, '_> {
     fn obey(&mut self, order: Order) {
         match order {
             Order::Enter(id, introduction) => self.compute(id, None, |workshop| {
+                workshop.run = Some(introduction.run.clone());
                 let guest = Guest::new(&workshop.ctx, &mut workshop.shared, introduction)?;
                 workshop.guests.insert(id, guest);
                 Ok(())
@@ -197,6 +202,9 @@ impl<'js> Workshop<'js, '_> {
         }
         for (id, verdict) in self.ended.take() {
             self.end(id, verdict);
+        }
+        if let (Some(cause), Some(run)) = (self.host.take_abort(), &self.run) {
+            run.abort(cause);
         }
         self.orders.end_computing();
     }

@@ -45,6 +45,25 @@ const K6_SUMMARY: &[&str] = &[
     include_str!("jslib/k6-summary/junit.js"),
 ];
 
+const VALUES: &str = include_str!("jslib/k6-testing/values.js");
+const MATCHERS: &str = include_str!("jslib/k6-testing/matchers.js");
+const MESSAGE: &str = include_str!("jslib/k6-testing/message.js");
+const SOFT_THROWS: &str = include_str!("jslib/k6-testing/soft_throws.js");
+const SOFT_FAILS: &str = include_str!("jslib/k6-testing/soft_fails.js");
+const EXPECT: &str = include_str!("jslib/k6-testing/expect.js");
+
+/// The parts that make up a version of k6-testing: 0.1 to 0.6, whatever the patch.
+fn k6_testing(version: &str) -> Option<&'static [&'static str]> {
+    let mut numbers = version.strip_prefix('v').unwrap_or(version).split('.');
+    let mut next = || numbers.next()?.parse::<u16>().ok();
+    let (major, minor, _patch) = (next()?, next()?, next()?);
+    match (major, minor, numbers.next()) {
+        (0, 1..=3, None) => Some(&[VALUES, MATCHERS, MESSAGE, SOFT_THROWS, EXPECT]),
+        (0, 4..=6, None) => Some(&[VALUES, MATCHERS, MESSAGE, SOFT_FAILS, EXPECT]),
+        _ => None,
+    }
+}
+
 /// The equivalent of the module with this URL, if there is one.
 pub(super) fn equivalent(url: &str) -> Option<String> {
     let path = url.strip_prefix("https://")?;
@@ -58,6 +77,7 @@ pub(super) fn equivalent(url: &str) -> Option<String> {
     let parts = match library {
         "k6-utils" => K6_UTILS.iter().find(|(known, _)| *known == version)?.1,
         "k6-summary" if K6_SUMMARY_VERSIONS.contains(&version) => K6_SUMMARY,
+        "k6-testing" => k6_testing(version)?,
         _ => return None,
     };
     Some(parts.join("\n"))

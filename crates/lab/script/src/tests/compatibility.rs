@@ -50,21 +50,12 @@ fn the_page_is_what_the_modules_say() {
 fn table(api: &[Api]) -> String {
     let rows = api.iter().map(|entry| {
         let name = entry.name.replace('|', "\\|");
-        format!("| `{name}` | {} |\n", compared(*entry))
+        format!("| `{name}` | {} |\n", entry.k6.described("k6"))
     });
     format!(
         "\n| name | compared with k6 |\n|---|---|\n{}",
         rows.collect::<String>()
     )
-}
-
-fn compared(entry: Api) -> String {
-    match entry.k6 {
-        K6::Same => "same".to_owned(),
-        K6::Differs(how) => format!("differs: {how}"),
-        K6::Absent(why) => format!("absent: {why}"),
-        K6::Beyond(what) => format!("not in k6: {what}"),
-    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -98,4 +89,24 @@ async fn modules_have_what_they_say() {
         );
         check(&text, &["checks=1/1"]).await;
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_member_that_is_absent_ends_the_run() {
+    let mut trial = Trial::new(program(
+        "import { Blob } from 'k6/websockets';
+         export default () => { try { new Blob(['a']).stream() } catch {} ; while (true) {} }",
+    ));
+    assert_eq!(
+        trial.iterate(1).await,
+        Ok(()),
+        "the run ends, and the script with it"
+    );
+    let text = "export default () => {}; import { Blob } from 'k6/websockets'; new Blob(['a']).stream";
+    let error = Script::read(program(text)).unwrap_err();
+    assert_eq!(
+        error.message,
+        "Blob.stream is not supported: use arrayBuffer() or text()"
+    );
+    assert!(error.is_abort, "{error}");
 }

@@ -133,3 +133,43 @@ async fn streams_pull_what_their_readers_read() {
     )
     .await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn streams_hand_chunks_to_their_sink_one_by_one() {
+    check(
+        "import { check } from 'k6';
+         import { WritableStream, WritableStreamDefaultWriter } from 'k6/experimental/streams';
+         const failure = async (promise) => { try { await promise } catch (error) { return error.message ?? error } };
+         export default async function () {
+           const log = [];
+           const slow = (chunk) => new Promise((resolve) => setTimeout(() => resolve(log.push(chunk)), 10));
+           const stream = new WritableStream({ start: () => log.push('start'), write: slow, close: () => log.push('close') }, { highWaterMark: 2 });
+           const writer = stream.getWriter();
+           const room = [writer.desiredSize];
+           writer.write(1);
+           writer.write(2);
+           room.push(writer.desiredSize);
+           let isReady = false;
+           writer.ready.then(() => { isReady = true });
+           await Promise.resolve();
+           const wasReady = isReady;
+           await writer.ready;
+           await writer.close();
+           check(log, { 'in order': (all) => all.join() === 'start,1,2,close' });
+           check(room, { room: ([before, after]) => before === 2 && after === 0 && !wasReady });
+           check(await failure(writer.write(3)), { 'no more': (m) => m.includes('closed') });
+           const broken = new WritableStreamDefaultWriter(new WritableStream({ write() { throw new Error('full') } }));
+           check(await failure(broken.write(1)), { fails: (m) => m === 'full' });
+           check(await failure(broken.closed), { 'stays broken': (m) => m === 'full' && broken.desiredSize === null });
+           const reasons = [];
+           const aborted = new WritableStream({ abort: (reason) => reasons.push(reason) }).getWriter();
+           await aborted.abort('enough');
+           check(await failure(aborted.write(1)), { aborted: (m) => m === 'enough' && reasons.join() === 'enough' });
+           const locked = new WritableStream();
+           locked.getWriter();
+           check(await failure(locked.close()), { locked: (m) => m.includes('locked') });
+         }",
+        &["checks=7/7"],
+    )
+    .await;
+}

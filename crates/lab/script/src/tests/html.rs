@@ -106,6 +106,22 @@ async fn elements_are_read_as_in_the_dom() {
     .await;
 }
 
+/// `values-elements.js` under tests/foreign compares all of them with k6.
+#[tokio::test(start_paused = true)]
+async fn kinds_of_elements_have_methods_of_their_own() {
+    check_page(&[
+        "page.find('[name=box]').get(0).checked() === true && page.find('[name=box]').get(0).form().id() === 'say'",
+        "page.find('h1').get(0).checked === undefined && page.find('b').get(0).href === undefined",
+        "page.find('select').get(0).options().length > 1 && page.find('option').get(1).index() === 1",
+        "page.find('form').get(0).elements().every((field) => field.nodeType() === 1)",
+        "page.find('h1').single('b').text() === 'there' && page.single('li').text() === 'one' && page.single('h9').size() === 0",
+        "page.find('b').get(0).selection().parent().is('h1') && page.get(0).toString() === '[object #document]'",
+        "page.find('h1').get(0).namespaceURI() === 'http://www.w3.org/1999/xhtml' && page.find('h1').get(0).isDefaultNamespace()",
+        "page.find('h1').get(0).getAttributeNode('id').localName() === 'id' && page.find('form').get(0).contains(page.find('[name=box]').get(0))",
+    ])
+    .await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn forms_are_sent_as_browsers_do() {
     check_page(&[

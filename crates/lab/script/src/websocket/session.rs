@@ -27,8 +27,8 @@ use super::{
     inbox::Inbox,
     pings::Pings,
     samples::Samples,
-    waiter::Waiter,
 };
+use crate::waiter::Waiter;
 
 /// A WebSocket. The script and the future that reads share it.
 pub(crate) struct Session {

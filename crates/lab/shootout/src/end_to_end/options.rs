@@ -11,6 +11,7 @@ use crate::{BetweenSteps, Command, Common, Connect, Exchange, Model, Pacing, Sch
 fn common(server: &Server) -> Common {
     Common {
         target: Target::parse(&server.url()).unwrap(),
+        nodes: Vec::new(),
         server_type: server.server_type(),
         encoding: Encoding::Json,
         channel: r#"{"channel":"BenchmarkChannel"}"#.to_owned(),

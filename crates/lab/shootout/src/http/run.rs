@@ -112,7 +112,7 @@ pub(crate) async fn run(
         progress.transcribe(&transcript::request(&setup.template, setting.method.as_str()));
     }
     let address = setup.template.address();
-    let mut meter = Meter::attach(setup.monitor.clone(), address, &options.watched, sampling)?;
+    let mut meter = Meter::attach(setup.monitor.clone(), &[address], &options.watched, sampling)?;
     let (sender, mut recent) = mpsc::channel(N_RECENT);
     let shares = shares(options.concurrency, options.n_streams, setup.boards.len());
     let start = |(idx, groups)| worker::spawn(idx, groups, Arc::clone(&setup), sender.clone());

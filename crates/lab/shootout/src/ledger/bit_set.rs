@@ -44,6 +44,11 @@ impl BitSet {
             .is_some_and(|word| word & (1 << (slot % 64)) != 0)
     }
 
+    /// The numbers in the set, in ascending order.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = usize> {
+        (0..self.words.len() * 64).filter(|slot| self.contains(*slot))
+    }
+
     /// The number of members.
     pub(crate) fn n_members(&self) -> usize {
         self.n_members

@@ -7,7 +7,12 @@ use std::{
 
 use plimsoll_load::histogram::Histogram;
 
-use super::{bit_set::BitSet, causal_order::CausalOrder, send_table::SendTable};
+use super::{
+    bit_set::BitSet,
+    causal_order::CausalOrder,
+    nodes::{NodeHarvest, Nodes},
+    send_table::SendTable,
+};
 
 /// Which of this worker's listeners got which broadcast of one step.
 ///
@@ -17,6 +22,9 @@ use super::{bit_set::BitSet, causal_order::CausalOrder, send_table::SendTable};
 pub(crate) struct StepLedger {
     table: Arc<SendTable>,
     members: BitSet,
+    nodes: Nodes,
+    /// Members whose connections have ended.
+    gone: BitSet,
     broadcasts: Vec<Broadcast>,
     n_delivered: u64,
     /// Deliveries that will not come because connections ended.
@@ -44,6 +52,8 @@ pub(crate) struct Harvest {
     pub(crate) latency: Histogram,
     /// The time that each missing delivery has been waited for, from when the step was closed.
     pub(crate) missing: Histogram,
+    /// The same for each server of a cluster; empty for a single server.
+    pub(crate) by_node: Vec<NodeHarvest>,
 }
 
 /// The deliveries of a step at a moment. Those of several workers add up.
@@ -95,6 +105,8 @@ struct Broadcast {
     n_excused: usize,
     /// The number of members whose connections ended between the send and the arrival.
     n_lost: usize,
+    /// The same by the node of the member; empty as long as it is zero, and for a single server.
+    lost_by_node: Vec<u32>,
     last_at: Option<Instant>,
     is_complete: bool,
 }
@@ -103,17 +115,19 @@ impl StepLedger {
     /// The memory of a broadcast, in bytes, without the bits of its listeners.
     pub(super) const BYTES_EACH: usize = size_of::<Broadcast>();
 
-    pub(crate) fn new(table: Arc<SendTable>, members: BitSet) -> Self {
+    pub(crate) fn new(table: Arc<SendTable>, members: BitSet, nodes: Nodes) -> Self {
         let broadcasts = table.ids().map(|_| Broadcast::default()).collect();
         Self {
             table,
+            gone: members.empty_like(),
             members,
+            nodes,
             broadcasts,
             n_delivered: 0,
             n_lost: 0,
             n_duplicated: 0,
             n_out_of_order: 0,
-            harvest: Harvest::default(),
+            harvest: Harvest::of(nodes),
             last_at: None,
             is_closed: false,
             n_late: 0,
@@ -148,6 +162,10 @@ impl StepLedger {
         }
         self.n_delivered += 1;
         self.harvest.n_delivered += 1;
+        let node = self.nodes.of(listener);
+        if let Some(harvest) = self.harvest.by_node.get_mut(node) {
+            harvest.n_delivered += 1;
+        }
         self.n_out_of_order += u64::from(!order.arrives_in_order(listener, id, sent.floor));
         if self.is_closed {
             // Its time was recorded when the step was closed: it took at least that long.
@@ -155,7 +173,11 @@ impl StepLedger {
             return None;
         }
         self.last_at = self.last_at.max(Some(at));
-        self.harvest.latency.record(at.saturating_duration_since(sent.at));
+        let latency = at.saturating_duration_since(sent.at);
+        self.harvest.latency.record(latency);
+        if let Some(harvest) = self.harvest.by_node.get_mut(node) {
+            harvest.latency.record(latency);
+        }
         broadcast.complete(id, &self.members)
     }
 
@@ -168,6 +190,8 @@ impl StepLedger {
         let Self {
             table,
             members,
+            nodes,
+            gone,
             broadcasts,
             harvest,
             ..
@@ -179,6 +203,11 @@ impl StepLedger {
             let n_missing = n_due - broadcast.n_arrived;
             let waited = at.saturating_duration_since(sent.at).max(at_least);
             harvest.missing.record_n(waited, n_missing as u64);
+            if n_missing > 0 && nodes.n_accounts() > 0 {
+                for (node, n) in broadcast.missing_by_node(*nodes, members, gone).enumerate() {
+                    harvest.by_node[node].missing.record_n(waited, n);
+                }
+            }
             if !broadcast.is_complete {
                 completions.push(Completion {
                     id,
@@ -215,15 +244,18 @@ impl StepLedger {
         let Self {
             table,
             members,
+            nodes,
+            gone,
             broadcasts,
             ..
         } = self;
         if !members.contains(listener) {
             return Vec::new();
         }
+        gone.insert(listener);
         let mut completions = Vec::new();
         for (id, broadcast) in table.ids().zip(broadcasts) {
-            if broadcast.drop_listener(listener, table.sent(id).is_some()) {
+            if broadcast.drop_listener(listener, table.sent(id).is_some(), *nodes) {
                 self.n_lost += 1;
                 completions.extend(broadcast.complete(id, members).filter(|_| !self.is_closed));
             }
@@ -233,7 +265,8 @@ impl StepLedger {
 
     /// Takes the deliveries since the last call; `None` without any.
     pub(crate) fn collect(&mut self) -> Option<Harvest> {
-        (!self.harvest.is_empty()).then(|| std::mem::take(&mut self.harvest))
+        let nodes = self.nodes;
+        (!self.harvest.is_empty()).then(|| std::mem::replace(&mut self.harvest, Harvest::of(nodes)))
     }
 
     pub(crate) fn tally(&mut self) -> Tally {
@@ -264,7 +297,7 @@ impl Broadcast {
     }
 
     /// Notes that a member's connection has ended. True if the broadcast is lost for it.
-    fn drop_listener(&mut self, listener: usize, is_sent: bool) -> bool {
+    fn drop_listener(&mut self, listener: usize, is_sent: bool, nodes: Nodes) -> bool {
         let has_it = self.is_complete
             || self
                 .arrived
@@ -272,8 +305,26 @@ impl Broadcast {
                 .is_some_and(|arrived| arrived.contains(listener));
         let is_lost = !has_it && is_sent;
         self.n_lost += usize::from(is_lost);
+        if is_lost && nodes.n_accounts() > 0 {
+            self.lost_by_node.resize(nodes.n_accounts(), 0);
+            self.lost_by_node[nodes.of(listener)] += 1;
+        }
         self.n_excused += usize::from(!has_it && !is_sent);
         is_lost
+    }
+
+    /// How many members of each node it was due to and did not reach; `gone` are those whose connections have ended.
+    fn missing_by_node(&self, nodes: Nodes, members: &BitSet, gone: &BitSet) -> impl Iterator<Item = u64> {
+        let mut missing = vec![0; nodes.n_accounts()];
+        for (n, lost) in missing.iter_mut().zip(&self.lost_by_node) {
+            *n = u64::from(*lost);
+        }
+        let has_it =
+            |listener| self.is_complete || self.arrived.as_ref().is_some_and(|it| it.contains(listener));
+        for listener in members.slots().filter(|it| !gone.contains(*it) && !has_it(*it)) {
+            missing[nodes.of(listener)] += 1;
+        }
+        missing.into_iter()
     }
 
     fn complete(&mut self, id: u64, members: &BitSet) -> Option<Completion> {
@@ -309,11 +360,20 @@ impl Default for Harvest {
             latency: Histogram::new(),
             // Empty in most steps.
             missing: Histogram::small(),
+            by_node: Vec::new(),
         }
     }
 }
 
 impl Harvest {
+    /// Nothing yet, from so many nodes.
+    fn of(nodes: Nodes) -> Self {
+        Self {
+            by_node: vec![NodeHarvest::default(); nodes.n_accounts()],
+            ..Self::default()
+        }
+    }
+
     fn is_empty(&self) -> bool {
         self.n_delivered == 0 && self.missing.is_empty()
     }
@@ -323,6 +383,7 @@ impl Harvest {
         self.n_delivered += other.n_delivered;
         self.latency.merge(&other.latency);
         self.missing.merge(&other.missing);
+        NodeHarvest::merge_all(&mut self.by_node, &other.by_node);
     }
 }
 

@@ -363,3 +363,31 @@ proptest! {
         prop_assert_eq!([n_expected, n_lost, n_duplicated], model.counts());
     }
 }
+
+#[test]
+fn what_is_lost_is_lost_by_the_server_of_its_listener() {
+    let epoch = Instant::now();
+    let at = |ms| epoch + Duration::from_millis(ms);
+    let mut ledger = Ledger::new(Nodes::new(2, 0));
+    let table = Arc::new(SendTable::new(epoch, 1, 3));
+    // 0, 2 and 4 are clients of the first server, 1 and 3 of the second one.
+    ledger.open_step(Arc::clone(&table), members(5));
+    ledger.drop_listener(4); // Nothing was sent, so nothing is due to it.
+    table.mark_sent(1, 0, at(0));
+    for listener in [0, 1] {
+        ledger.deliver(listener, 1, at(5));
+    }
+    ledger.drop_listener(3); // 1 is lost for it, 2 is not due.
+    ledger.deliver(2, 1, at(9)); // The last one that can still get 1.
+    table.mark_sent(2, 1, at(20));
+    ledger.deliver(1, 2, at(22));
+    ledger.close_step(0, at(100), Duration::ZERO);
+    ledger.deliver(0, 2, at(120)); // Late: there after all.
+    let nodes = ledger.tally(0).unwrap().harvest.by_node;
+    let counts: Vec<_> = nodes
+        .iter()
+        .map(|node| (node.n_expected(), node.n_delivered, node.missing.count()))
+        .collect();
+    assert_eq!(counts, [(4, 3, 2), (3, 2, 1)]);
+    assert_eq!(nodes[1].missing.max(), Duration::from_millis(100));
+}

@@ -77,6 +77,7 @@ pub(crate) fn broadcast_step() -> Step {
                 last_delivery: distribution(100, MS),
                 waited: None,
                 in_flight: InFlight { max: 4, mean: 3.875 },
+                by_node: Vec::new(),
             }),
         }),
         drops: Causes::default(),
@@ -95,6 +96,9 @@ pub(crate) fn faulty_step() -> Step {
         deliveries.counts.n_duplicated = 3;
         deliveries.counts.n_out_of_order = 4;
         deliveries.waited = Some(64 * MS);
+        for times in [&mut deliveries.listener, &mut deliveries.last_delivery] {
+            *times = times.bounded_from(deliveries.waited);
+        }
     }
     let count = |causes: &mut Causes, cause: Cause, n| {
         causes.add_as(&cause.to_string(), &cause.to_string(), n, Duration::ZERO);
@@ -135,6 +139,7 @@ pub(crate) fn outcome(workload: Workload, steps: Vec<Step>) -> Outcome {
         workload,
         setting: Setting {
             target: "ws://127.0.0.1:8080/cable".to_owned(),
+            nodes: Vec::new(),
             server_type: ServerType::ActionCable,
             n_workers: 2,
             seed: 7,

@@ -33,7 +33,7 @@ impl Outcome {
         let chronicle = &self.chronicle;
         let (steps, n_left_out) = self.sections();
         let left_out = (n_left_out > 0).then(|| format!("{n_left_out} further steps are in the totals only"));
-        Summary::of_measured(Measured {
+        let mut summary = Summary::of_measured(Measured {
             origin,
             started_at: chronicle.began,
             seconds: self.elapsed.as_secs_f64(),
@@ -61,7 +61,19 @@ impl Outcome {
             in_flight: self.steps.iter().take(MAX_STEPS).filter_map(in_flight).collect(),
             targets: self.targets.clone(),
             generator: Generator::new(&self.generator, &self.health(), chronicle.generator.clone()),
-        })
+        });
+        let waited = self
+            .steps
+            .iter()
+            .filter_map(|step| step.deliveries()?.waited)
+            .min();
+        for name in [DELIVERY, LISTENER_DELIVERY] {
+            if let Some(Values::Trend(found)) = summary.metrics.get_mut(name).map(|metric| &mut metric.values)
+            {
+                *found = found.bounded_from(waited);
+            }
+        }
+        summary
     }
 
     /// The health of the generator in all steps together.
@@ -145,7 +157,7 @@ fn losses(counts: &DeliveryCounts) -> Losses {
 }
 
 fn in_flight(step: &Step) -> Option<StepInFlight> {
-    let in_flight = step.sampling.as_ref()?.deliveries.as_ref()?.in_flight;
+    let in_flight = step.deliveries()?.in_flight;
     Some(StepInFlight {
         clients: step.n_clients as u64,
         max: in_flight.max,
@@ -213,5 +225,6 @@ fn trend(distribution: Distribution) -> Metric {
         values: Values::Trend(distribution),
         figures: Vec::new(),
         histogram: None,
+        exact: Vec::new(),
     }
 }

@@ -14,7 +14,7 @@ use super::text::millis;
 use crate::{
     meter::{Period, Watched, seconds},
     options::Model,
-    outcome::{Connecting, DeliveryCounts, Outcome, Step},
+    outcome::{Connecting, DeliveryCounts, NodeDeliveries, Outcome, Step},
     samples::Rtt,
 };
 
@@ -31,6 +31,8 @@ struct RunObject<'a> {
     version: &'static str,
     workload: &'static str,
     target: &'a str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    nodes: &'a [String],
     server_type: String,
     workers: usize,
     seed: u64,
@@ -150,6 +152,17 @@ struct DeliveriesObject {
     /// Times of the two distributions from here on are lower bounds.
     lower_bounds_from_us: Option<u64>,
     in_flight: InFlightObject,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    nodes: Vec<NodeObject>,
+}
+
+/// The part of one server of a cluster, in the order of `target` and `nodes`.
+#[derive(Serialize)]
+struct NodeObject {
+    n_deliveries_expected: u64,
+    n_deliveries: u64,
+    n_lost: u64,
+    listener_us: Distribution,
 }
 
 #[derive(Serialize)]
@@ -178,6 +191,7 @@ pub(super) fn document(outcome: &Outcome) -> String {
             version: env!("CARGO_PKG_VERSION"),
             workload: outcome.workload.name(),
             target: &setting.target,
+            nodes: &setting.nodes,
             server_type: setting.server_type.to_string(),
             workers: setting.n_workers,
             seed: setting.seed,
@@ -278,6 +292,7 @@ impl<'a> DetailObject<'a> {
                         max: deliveries.in_flight.max,
                         mean: (deliveries.in_flight.mean * 1e3).round() / 1e3,
                     },
+                    nodes: deliveries.by_node.iter().map(NodeObject::of).collect(),
                 })
             }),
             generator: &step.health,
@@ -307,6 +322,17 @@ impl PeriodObject {
             seconds: seconds(period.elapsed),
             generator_cpu_seconds: seconds(period.generator_cpu),
             watch: period.watched,
+        }
+    }
+}
+
+impl NodeObject {
+    fn of(node: &NodeDeliveries) -> Self {
+        Self {
+            n_deliveries_expected: node.n_expected,
+            n_deliveries: node.n_delivered,
+            n_lost: node.n_expected - node.n_delivered,
+            listener_us: node.listener,
         }
     }
 }

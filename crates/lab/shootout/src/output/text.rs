@@ -24,7 +24,11 @@ pub(super) fn step(step: &Step, setting: &Setting) -> String {
             lines.extend(sampling.deliveries.iter().flat_map(|deliveries| {
                 let acknowledgements = acknowledgements(sampling);
                 let in_flight = in_flight(deliveries, sampling, setting);
-                [format!("    {acknowledgements}"), format!("    {in_flight}")]
+                let nodes = nodes(deliveries, setting);
+                nodes
+                    .chain([acknowledgements, in_flight])
+                    .map(|line| format!("    {line}"))
+                    .collect::<Vec<_>>()
             }));
         }
     }
@@ -72,11 +76,10 @@ fn headline(step: &Step) -> String {
     } else {
         "rtt"
     };
-    let deliveries = step.sampling.as_ref().and_then(|it| it.deliveries.as_ref());
-    let waited = deliveries.and_then(|it| it.waited);
     let shown = |time: Duration| {
-        let bound = if is_bound(time, waited) { ">" } else { "" };
-        format!("{bound}{}", millis(time))
+        let us = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        let mark = step.deliveries().map_or("", |it| it.listener.mark(us));
+        format!("{}{}", mark.trim_end(), millis(time))
     };
     match step.headline() {
         None => format!("clients: {n_clients:5}    no samples"),
@@ -90,25 +93,18 @@ fn headline(step: &Step) -> String {
     }
 }
 
-/// Whether a time is only a lower bound, if missing deliveries were waited for at least as long as `waited`. The times are
-/// known within 0.1 %.
-fn is_bound(time: Duration, waited: Option<Duration>) -> bool {
-    waited.is_some_and(|waited| time.as_secs_f64() >= waited.as_secs_f64() * 0.999)
-}
-
 fn latencies(sampling: &Sampling) -> String {
     match &sampling.deliveries {
         None => format!("round trip {}", distribution(&sampling.answer)),
         Some(Deliveries {
             listener,
             last_delivery,
-            waited,
             ..
         }) => {
             format!(
                 "last delivery {}; listeners {}",
-                bounded(last_delivery, *waited),
-                bounded(listener, *waited)
+                distribution(last_delivery),
+                distribution(listener)
             )
         }
     }
@@ -137,6 +133,20 @@ fn account(sampling: &Sampling) -> String {
             )
         }
     }
+}
+
+/// A line for each server of a cluster.
+fn nodes(deliveries: &Deliveries, setting: &Setting) -> impl Iterator<Item = String> {
+    let urls = [&setting.target].into_iter().chain(&setting.nodes);
+    urls.zip(&deliveries.by_node).map(|(url, it)| {
+        format!(
+            "{url}: {} of {} delivered, {} lost; listeners {}",
+            it.n_delivered,
+            it.n_expected,
+            it.n_expected - it.n_delivered,
+            distribution(&it.listener)
+        )
+    })
 }
 
 /// The sender's round trip.
@@ -211,23 +221,12 @@ fn failures(what: &str, causes: &Causes) -> Option<String> {
     (n > 0).then(|| format!("    {n} {what}: {}", groups.join(", ")))
 }
 
+/// Figures that are lower bounds have a `>`.
 fn distribution(it: &Distribution) -> String {
-    bounded(it, None)
-}
-
-/// Times of which those from `waited` on are lower bounds.
-fn bounded(it: &Distribution, waited: Option<Duration>) -> String {
     if it.count == 0 {
         return "none".to_owned();
     }
-    let shown = |us| {
-        let bound = if is_bound(Duration::from_micros(us), waited) {
-            "> "
-        } else {
-            ""
-        };
-        format!("{bound}{}", micros(us))
-    };
+    let shown = |us| format!("{}{}", it.mark(us), micros(us));
     let [p50, p95, p99, max] = [it.p50, it.p95, it.p99, it.max].map(shown);
     format!("p50 {p50}, p95 {p95}, p99 {p99}, max {max}")
 }

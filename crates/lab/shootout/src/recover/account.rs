@@ -32,6 +32,8 @@ pub(crate) struct Account {
     open: Option<Return>,
     /// The last number that a return had to bring: later ones belong to the next return.
     floor: u64,
+    /// The numbers of messages that were published while the client was not connected.
+    away: Ranges,
 }
 
 /// A message that waits.
@@ -168,6 +170,26 @@ impl Account {
             self.floor = self.floor.max(*open.needs.end());
         }
         open.is_some()
+    }
+
+    /// The highest number that the application has.
+    pub(crate) fn highest(&self) -> u64 {
+        self.highest
+    }
+
+    /// Messages with these numbers were published while the client was not connected.
+    pub(crate) fn was_away(&mut self, numbers: RangeInclusive<u64>) {
+        for number in numbers {
+            self.away.insert(number);
+        }
+    }
+
+    /// How many of these messages the client does not have and were published while it was not connected, without those
+    /// in `uncertain`, which may never have been published.
+    pub(crate) fn n_missed(&self, numbers: RangeInclusive<u64>, uncertain: &Ranges) -> u64 {
+        let missed = self.away.iter_in(numbers);
+        let missed = missed.filter(|number| !self.numbers.contains(*number) && !uncertain.contains(*number));
+        missed.count() as u64
     }
 
     /// How many of these messages the client does not have, without those in `uncertain`, which may never have been

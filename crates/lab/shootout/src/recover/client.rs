@@ -38,7 +38,7 @@ pub(crate) struct Client {
     shared: Rc<Shared>,
     /// Its number in the run.
     idx: usize,
-    stream: usize,
+    protocol: Protocol,
     identifier: String,
     books: Rc<Books>,
     resumption: Option<Resumption>,
@@ -53,6 +53,8 @@ pub(crate) struct Client {
 /// What the client's listener writes to.
 struct Books {
     shared: Rc<Shared>,
+    /// Whether the client is beside the others: it gets what the base protocol gives, and is counted separately.
+    is_beside: bool,
     stream: usize,
     stream_name: String,
     account: RefCell<Account>,
@@ -87,11 +89,13 @@ enum Event {
 impl Client {
     pub(crate) fn new(shared: Rc<Shared>, idx: usize) -> Self {
         let options = &shared.setup.options;
+        let protocol = options.protocol_of(idx);
         let stream = idx % options.n_streams;
         let stream_name = options.stream(stream);
         let books = Books {
             stream,
-            account: RefCell::new(Account::new(options.protocol == Protocol::Extended)),
+            is_beside: options.is_beside(idx),
+            account: RefCell::new(Account::new(protocol == Protocol::Extended)),
             round: Cell::new(0),
             is_complete: Cell::new(false),
             shared: Rc::clone(&shared),
@@ -100,7 +104,7 @@ impl Client {
         Self {
             identifier: options.identifier(&books.stream_name),
             idx,
-            stream,
+            protocol,
             books: Rc::new(books),
             resumption: None,
             may_resume: false,
@@ -129,7 +133,7 @@ impl Client {
         match self.open().await {
             Ok((link, _)) => {
                 let took = started.elapsed();
-                self.shared.connected(false, took);
+                self.shared.connected(self.books.is_beside, false, took);
                 Some(link)
             }
             Err(failure) => {
@@ -204,11 +208,7 @@ impl Client {
     /// Connects until it succeeds, or until the run is over.
     async fn come_back(&mut self) -> Option<Link> {
         let started = Instant::now();
-        let (target, uncertain) = self.shared.setup.board.settled(self.stream);
-        self.books
-            .account
-            .borrow_mut()
-            .begin_return(started, target, &uncertain);
+        let first_missed = self.books.begin_return(started);
         let mut stage = self.shared.setup.stage.subscribe();
         loop {
             let opened = tokio::select! {
@@ -216,9 +216,11 @@ impl Client {
                 _ = stage.wait_for(|stage| *stage == Stage::Over) => return None,
             };
             match opened {
-                Ok((link, way)) => {
-                    self.shared.connected(true, started.elapsed());
-                    return self.ask(link, way).await;
+                Ok((link, is_restored)) => {
+                    self.shared
+                        .connected(self.books.is_beside, true, started.elapsed());
+                    self.books.was_away(first_missed);
+                    return self.ask(link, is_restored).await;
                 }
                 Err(failure) => self.shared.fail(&failure.cause, &failure.example),
             }
@@ -233,7 +235,9 @@ impl Client {
     async fn open(&mut self) -> Result<(Link, bool), Failure> {
         let setup = &self.shared.setup;
         self.shared.tally.borrow_mut().n_attempts += 1;
+        let dialect = setup.dialect(self.protocol);
         let mut route = setup.routes[self.idx % setup.routes.len()].clone();
+        route.protocols = dialect.subprotocol().map(str::to_owned).into_iter().collect();
         if let Some(resumption) = self.resumption.as_ref().filter(|_| self.may_resume) {
             let sid = resumption.sid().to_owned();
             route.headers.push(("X-ANYCABLE-RESTORE-SID".to_owned(), sid));
@@ -243,8 +247,8 @@ impl Client {
         let (connection, _) = websocket::connect(&route, &self.shared.traffic)
             .await
             .map_err(ConnectError::from)?;
-        check_agreed(&connection, setup.dialect())?;
-        if setup.dialect().is_extended && !Dialect::of(connection.protocol()).is_extended {
+        check_agreed(&connection, dialect)?;
+        if dialect.is_extended && !Dialect::of(connection.protocol()).is_extended {
             return Err(Failure::not_extended(connection.protocol()));
         }
         let left = limit.saturating_sub(started.elapsed());
@@ -253,7 +257,7 @@ impl Client {
         if is_return {
             self.books.account.borrow_mut().hold();
         }
-        let channel = if is_return && setup.dialect().is_extended {
+        let channel = if is_return && dialect.is_extended {
             session
                 .subscribe_with_history(&self.identifier, self.since)
                 .await?
@@ -276,7 +280,7 @@ impl Client {
     /// Waits for what the client missed.
     async fn ask(&mut self, mut link: Link, is_restored: bool) -> Option<Link> {
         let options = &self.shared.setup.options;
-        if options.protocol == Protocol::Base {
+        if self.protocol == Protocol::Base {
             self.books.answered(Way::Bare);
             return Some(link);
         }
@@ -331,7 +335,7 @@ impl Books {
     }
 
     fn note(&self, findings: Findings, at: Instant) {
-        self.shared.add(self.round.get(), findings, at);
+        self.shared.add(self.is_beside, self.round.get(), findings, at);
         if findings.n_new > 0 {
             self.shared
                 .setup
@@ -351,7 +355,7 @@ impl Books {
     fn cut(&self, round: usize) {
         self.give_up();
         self.round.set(round);
-        self.shared.tally.borrow_mut().round(round).n_cuts += 1;
+        self.shared.tally.borrow_mut().side(self.is_beside, round).n_cuts += 1;
     }
 
     fn answered(&self, way: Way) {
@@ -359,11 +363,28 @@ impl Books {
         self.shared
             .tally
             .borrow_mut()
-            .round(self.round.get())
+            .side(self.is_beside, self.round.get())
             .ways
             .add(way);
         let findings = self.account.borrow_mut().answered(now);
         self.note(findings, now);
+    }
+
+    /// The client begins to come back at `started`. Returns the number after the last message that it has.
+    fn begin_return(&self, started: Instant) -> u64 {
+        let (target, uncertain) = self.shared.setup.board.settled(self.stream);
+        let mut account = self.account.borrow_mut();
+        if !self.is_beside {
+            account.begin_return(started, target, &uncertain);
+        }
+        account.highest() + 1
+    }
+
+    /// The client has subscribed again. Everything from the number `first` on whose broadcast has begun by now may have been
+    /// published while it was away.
+    fn was_away(&self, first: u64) {
+        let last = self.shared.setup.board.begun(self.stream);
+        self.account.borrow_mut().was_away(first..=last);
     }
 
     fn give_up(&self) {
@@ -392,17 +413,30 @@ impl Books {
         }
     }
 
+    /// The number of messages that the client should have and does not have.
     fn n_lost(&self, account: &Account) -> u64 {
         let (last, uncertain) = self.shared.setup.board.settled(self.stream);
-        account.n_missing(1..=last, &uncertain)
+        account.n_missing(1..=last, &uncertain) - self.n_missed(account)
+    }
+
+    /// The number of messages that a client beside the others was not connected for. The others must get them.
+    fn n_missed(&self, account: &Account) -> u64 {
+        if !self.is_beside {
+            return 0;
+        }
+        let (last, uncertain) = self.shared.setup.board.settled(self.stream);
+        account.n_missed(1..=last, &uncertain)
     }
 
     /// The run is over: whatever is missing is lost.
     fn finish(&self, round: usize) {
         self.release();
         self.give_up();
-        let n_lost = self.n_lost(&self.account.borrow());
-        self.shared.tally.borrow_mut().round(round).n_lost += n_lost;
+        let account = self.account.borrow();
+        let mut tally = self.shared.tally.borrow_mut();
+        let counts = tally.side(self.is_beside, round);
+        counts.n_lost += self.n_lost(&account);
+        counts.n_missed += self.n_missed(&account);
     }
 }
 

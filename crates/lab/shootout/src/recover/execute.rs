@@ -28,7 +28,7 @@ pub(crate) async fn execute(
         .as_mut()
         .map_or(streams.stdout, |file| file as &mut dyn Write);
     let talk = Talk::new(streams.stderr, streams.stderr_columns);
-    let mut progress = Progress::new(talk, streams.is_quiet, options.n_clients);
+    let mut progress = Progress::new(talk, streams.is_quiet, options.n_all());
     let outcome = run(options, company, &mut progress).await?;
     let words = match results.format {
         Format::Text => text(&outcome),

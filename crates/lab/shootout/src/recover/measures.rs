@@ -19,7 +19,7 @@ const CONNECT: &str = "connect";
 const BROADCAST_RTT: &str = "broadcast_rtt";
 
 const TRENDS: [&str; 4] = [RECOVERY, RECONNECT, CONNECT, BROADCAST_RTT];
-const COUNTERS: [&str; 15] = [
+const COUNTERS: [&str; 20] = [
     "broadcasts",
     "broadcasts_failed",
     "deliveries",
@@ -35,13 +35,18 @@ const COUNTERS: [&str; 15] = [
     "history_refused",
     "history_unanswered",
     "connections_dropped",
+    "base_deliveries",
+    "base_missed",
+    "base_lost",
+    "base_duplicated",
+    "base_reordered",
 ];
 
 /// Handles of all metrics.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Measures {
     pub(crate) trends: [TrendId; 4],
-    counters: [CounterId; 15],
+    counters: [CounterId; 20],
 }
 
 /// Sends the samples of a thread to the outputs.
@@ -109,7 +114,7 @@ impl Measures {
 }
 
 /// The values of all counters, in the order of their names.
-fn counts(published: &Published, tally: &Tally) -> [u64; 15] {
+fn counts(published: &Published, tally: &Tally) -> [u64; 20] {
     let rounds = tally.all_rounds();
     [
         published.n_sent,
@@ -127,6 +132,11 @@ fn counts(published: &Published, tally: &Tally) -> [u64; 15] {
         rounds.ways.n_refused,
         rounds.ways.n_unanswered,
         tally.n_dropped,
+        tally.beside.n_new,
+        tally.beside.n_missed,
+        tally.beside.n_lost,
+        tally.beside.n_duplicated,
+        tally.beside.n_reordered,
     ]
 }
 

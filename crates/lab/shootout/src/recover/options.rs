@@ -51,6 +51,8 @@ pub struct RecoverOptions {
     pub local_addresses: Vec<IpAddr>,
     /// The number of clients, at least one.
     pub n_clients: usize,
+    /// The number of clients of the base protocol beside them, whose counts are separate.
+    pub n_beside: usize,
     /// The number of streams, at least one. Each client listens to one of them.
     pub n_streams: usize,
     /// When broadcasts are sent, to the streams in turn.
@@ -82,6 +84,25 @@ pub struct RecoverOptions {
 }
 
 impl RecoverOptions {
+    /// All clients, those beside the others included.
+    pub(crate) fn n_all(&self) -> usize {
+        self.n_clients + self.n_beside
+    }
+
+    /// Whether the client with this number is beside the others.
+    pub(crate) fn is_beside(&self, client: usize) -> bool {
+        client >= self.n_clients
+    }
+
+    /// The protocol of the client with this number.
+    pub(crate) fn protocol_of(&self, client: usize) -> Protocol {
+        if self.is_beside(client) {
+            Protocol::Base
+        } else {
+            self.protocol
+        }
+    }
+
     /// The name of the stream with this index.
     pub(crate) fn stream(&self, idx: usize) -> String {
         format!("{}-{}", self.stream_prefix, idx + 1)
@@ -100,7 +121,7 @@ impl RecoverOptions {
                 executor: "scheduled cuts".to_owned(),
                 description: self.words(),
                 start_seconds: 0.0,
-                max_vus: u32::try_from(self.n_clients).unwrap_or(u32::MAX),
+                max_vus: u32::try_from(self.n_all()).unwrap_or(u32::MAX),
                 duration_seconds: Some(self.schedule.duration().as_secs_f64()),
             }],
         }
@@ -125,8 +146,12 @@ impl RecoverOptions {
                 }
             ),
         };
+        let beside = match self.n_beside {
+            0 => String::new(),
+            n_beside => format!(" and {n_beside} of the base protocol"),
+        };
         format!(
-            "{} clients of the {} protocol on {} streams, broadcasts at {} for {} s, {cuts}",
+            "{} clients of the {} protocol{beside} on {} streams, broadcasts at {} for {} s, {cuts}",
             self.n_clients,
             self.protocol.name(),
             self.n_streams,

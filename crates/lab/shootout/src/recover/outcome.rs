@@ -9,6 +9,7 @@ use plimsoll_report::{
 };
 
 use super::{
+    cost::Costs,
     options::{Protocol, RecoverOptions},
     publisher::Published,
     tally::{Round, Tally},
@@ -29,6 +30,7 @@ pub struct RecoverOutcome {
     pub(crate) began: SystemTime,
     pub(crate) elapsed: Duration,
     pub(crate) tally: Tally,
+    pub(crate) costs: Costs,
     pub(crate) published: Published,
     pub(crate) chronicle: Chronicle,
     /// The cost of the run.
@@ -48,7 +50,7 @@ impl RecoverOutcome {
 
     /// Clients that never became ready.
     pub(crate) fn n_unready(&self) -> u64 {
-        (self.options.n_clients as u64).saturating_sub(self.tally.n_opened)
+        (self.options.n_all() as u64).saturating_sub(self.tally.n_opened + self.tally.n_beside_opened)
     }
 
     /// The counts of messages as an application saw them.
@@ -65,8 +67,9 @@ impl RecoverOutcome {
 
     /// Whether messages were lost, duplicated or reordered, clients or broadcasts failed, or a threshold does not hold.
     pub fn is_faulty(&self) -> bool {
-        let totals = self.totals();
-        totals.n_lost + totals.n_duplicated + totals.n_reordered > 0
+        let is_wrong = |counts: &Round| counts.n_lost + counts.n_duplicated + counts.n_reordered > 0;
+        is_wrong(&self.totals())
+            || is_wrong(&self.tally.beside)
             || self.tally.n_failed_attempts + self.tally.n_dropped > 0
             || self.published.failures.total() > 0
             || self.thresholds.iter().any(|threshold| !threshold.passed)
@@ -87,7 +90,7 @@ impl RecoverOutcome {
             remarks.push(format!(
                 "{} of {} clients never became ready; nothing is counted as lost for them",
                 self.n_unready(),
-                self.options.n_clients
+                self.options.n_all()
             ));
         }
         let n_failed = self.published.failures.total();
@@ -109,6 +112,7 @@ impl RecoverOutcome {
                 self.tally.n_foreign
             ));
         }
+        remarks.extend(self.costs.words());
         let latest = self.published.lateness.max();
         if latest >= LATE {
             remarks.push(format!(

@@ -114,6 +114,7 @@ impl Publisher {
             }
             idx += options.n_streams;
             number += 1;
+            board.begin(stream, number);
             let is_published = self.publish(&name, number, due).await;
             board.settle(stream, number, is_published);
         }

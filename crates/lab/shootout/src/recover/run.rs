@@ -19,6 +19,7 @@ use tokio::{
 
 use super::{
     board::Board,
+    cost::CostWatch,
     measures::{Measures, Singles},
     options::RecoverOptions,
     outcome::RecoverOutcome,
@@ -79,6 +80,7 @@ struct Run<'a> {
     /// The number of arrivals at the last look, and since when it is the same.
     arrived: (u64, Instant),
     drains_since: Option<Instant>,
+    costs: CostWatch,
 }
 
 /// Runs the workload. An order to stop ends it early with the results so far.
@@ -101,9 +103,9 @@ pub(crate) async fn run(
     };
     let address = addresses[0];
     let preflight = Preflight::new(address.ip(), &options.local_addresses);
-    preflight.check(options.n_clients + options.n_streams)?;
+    preflight.check(options.n_all() + options.n_streams)?;
     let monitor = Monitor::new();
-    let mut meter = Meter::attach(monitor.clone(), address, &options.watched, sampling)?;
+    let mut meter = Meter::attach(monitor.clone(), &[address], &options.watched, sampling)?;
     let (measures, metrics) = Measures::new();
     let singles = Singles::new((measures, &metrics), samples.clone(), &options.target.to_string());
     meter.prepare();
@@ -116,6 +118,7 @@ pub(crate) async fn run(
     websocket.headers = options.headers.clone();
     websocket.deadline = options.connect_timeout;
     websocket.max_message_bytes += options.n_padding_bytes;
+    let costs = CostWatch::begin(&options.watched).map_err(RunError::from)?;
     let mut setup = Setup {
         routes: Vec::new(),
         board: Arc::new(Board::new(options.n_streams)),
@@ -126,19 +129,13 @@ pub(crate) async fn run(
         measures: (measures, metrics.clone()),
         options: options.clone(),
     };
-    websocket.protocols = setup
-        .dialect()
-        .subprotocol()
-        .map(str::to_owned)
-        .into_iter()
-        .collect();
-    setup.routes = preflight.routes(&websocket, Some(options.n_clients));
+    setup.routes = preflight.routes(&websocket, Some(options.n_all()));
     let setup = Arc::new(setup);
     let (sender, recent) = mpsc::channel(N_RECENT);
-    let n_workers = options.n_workers.min(options.n_clients);
+    let n_workers = options.n_workers.min(options.n_all());
     let workers: Vec<_> = (0..n_workers)
         .map(|idx| {
-            let clients = (idx..options.n_clients).step_by(n_workers).collect();
+            let clients = (idx..options.n_all()).step_by(n_workers).collect();
             let width = options.connect_width.div_ceil(n_workers);
             worker::spawn(
                 idx,
@@ -166,6 +163,7 @@ pub(crate) async fn run(
         told_at: started,
         arrived: (0, started),
         drains_since: None,
+        costs,
         setup,
     };
     run.lead(recent, progress).await?;
@@ -213,15 +211,19 @@ impl Run<'_> {
     /// Enters the next stage when the current one is over.
     fn step(&mut self) -> Result<(), RecoverError> {
         let (now, board) = (Instant::now(), Arc::clone(&self.setup.board));
-        let n_clients = self.setup.options.n_clients;
+        let n_clients = self.setup.options.n_all();
         let elapsed = now.saturating_duration_since(self.setup.started);
         self.journal.users(elapsed, board.n_connected.load(SeqCst));
         let stage = *self.setup.stage.borrow();
         match stage {
             Stage::Opening if board.n_begun.load(SeqCst) < n_clients => {}
             Stage::Opening if board.n_connected.load(SeqCst) == 0 => self.enter(Stage::Over),
-            Stage::Opening => self.begin_publishing(now)?,
+            Stage::Opening => {
+                self.costs.connected(board.n_connected.load(SeqCst));
+                self.begin_publishing(now)?;
+            }
             Stage::Publishing => {
+                self.look_at_herd(now, &board);
                 while self.lanes.try_join_next().is_some() {}
                 let end = self
                     .setup
@@ -262,6 +264,23 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Begins the account of a herd's return shortly before it comes, and ends it when all clients are whole.
+    fn look_at_herd(&mut self, now: Instant, board: &Board) {
+        let options = &self.setup.options;
+        let (timetable, herds) = (options.timetable, self.costs.n_herds());
+        let cuts = timetable.cuts();
+        let Some(begin) = self.setup.begin.get().filter(|_| cuts.is_herd) else {
+            return;
+        };
+        let n_whole = board.n_whole.load(SeqCst);
+        if self.costs.is_returning() {
+            self.costs.whole(n_whole);
+        }
+        if herds < cuts.n_cuts && now + 2 * LOOK_EVERY >= *begin + timetable.cut(0, herds) + cuts.away {
+            self.costs.herd_comes(board.n_ready.load(SeqCst), n_whole);
+        }
+    }
+
     fn drain(&mut self, now: Instant) {
         self.arrived = (self.setup.board.n_arrived.load(SeqCst), now);
         self.drains_since = Some(now);
@@ -275,7 +294,7 @@ impl Run<'_> {
         if n_arrived != self.arrived.0 {
             self.arrived = (n_arrived, now);
         }
-        let is_complete = self.lanes.is_empty() && board.n_complete.load(SeqCst) >= options.n_clients;
+        let is_complete = self.lanes.is_empty() && board.n_complete.load(SeqCst) >= options.n_all();
         let quiet = if self.interrupt.is_requested() {
             INTERRUPTED_QUIET
         } else {
@@ -359,12 +378,12 @@ impl Run<'_> {
             let rest = worker.join().map_err(|_| RunError::from(WorkerLost))?;
             self.hear(elapsed, &rest);
         }
-        if self.tally.n_opened == 0 {
+        if self.tally.n_opened + self.tally.n_beside_opened == 0 {
             let error = if self.interrupt.is_requested() {
                 RunError::Interrupted
             } else {
                 RunError::NobodyReady {
-                    n_clients: self.setup.options.n_clients,
+                    n_clients: self.setup.options.n_all(),
                     causes: self.tally.failures,
                 }
             };
@@ -382,6 +401,7 @@ impl Run<'_> {
             n_workers,
             began,
             elapsed,
+            costs: self.costs.costs(),
             tally: self.tally,
             published: self.published,
             chronicle,

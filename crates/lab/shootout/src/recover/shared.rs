@@ -60,11 +60,11 @@ pub(crate) struct Shared {
 }
 
 impl Setup {
-    /// The dialect that the clients offer.
-    pub(crate) fn dialect(&self) -> Dialect {
+    /// The dialect that a client of this protocol offers.
+    pub(crate) fn dialect(&self, protocol: Protocol) -> Dialect {
         Dialect {
             encoding: self.options.encoding,
-            is_extended: self.options.protocol == Protocol::Extended,
+            is_extended: protocol == Protocol::Extended,
         }
     }
 }
@@ -75,12 +75,17 @@ impl Shared {
     }
 
     /// A client is ready after this time.
-    pub(crate) fn connected(&self, is_return: bool, took: Duration) {
+    pub(crate) fn connected(&self, is_beside: bool, is_return: bool, took: Duration) {
         self.setup.board.n_connected.fetch_add(1, SeqCst);
         let mut tally = self.tally.borrow_mut();
+        if is_beside {
+            tally.n_beside_opened += u64::from(!is_return);
+            return;
+        }
         if is_return {
             tally.reconnect.record(took);
         } else {
+            self.setup.board.n_ready.fetch_add(1, SeqCst);
             tally.n_opened += 1;
             tally.connect.record(took);
         }
@@ -90,8 +95,11 @@ impl Shared {
     }
 
     /// Messages have been taken in this round.
-    pub(crate) fn add(&self, round: usize, findings: Findings, at: Instant) {
-        self.tally.borrow_mut().add(round, findings, at);
+    pub(crate) fn add(&self, is_beside: bool, round: usize, findings: Findings, at: Instant) {
+        self.tally.borrow_mut().add(is_beside, round, findings, at);
+        if findings.recovery.is_some() {
+            self.setup.board.n_whole.fetch_add(1, SeqCst);
+        }
         if let (Some(singles), Some(recovery)) = (&self.singles, findings.recovery) {
             singles.recovered(recovery);
         }

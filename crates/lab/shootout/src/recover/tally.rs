@@ -44,8 +44,11 @@ pub(crate) struct Round {
     pub(crate) n_duplicated: u64,
     pub(crate) n_reordered: u64,
     pub(crate) n_rearranged: u64,
-    /// Messages of this round that the client never got; known at the end of the run.
+    /// Messages of this round that the client never got; known at the end of the run. Of clients beside the others only
+    /// those that were published while the client was connected.
     pub(crate) n_lost: u64,
+    /// Messages that were published while a client beside the others was away; known at the end of the run.
+    pub(crate) n_missed: u64,
 }
 
 /// Counts and times.
@@ -66,6 +69,10 @@ pub(crate) struct Tally {
     /// Messages that belong to no broadcast of this run.
     pub(crate) n_foreign: u64,
     pub(crate) rounds: Vec<Round>,
+    /// The counts of clients of the base protocol beside the others.
+    pub(crate) beside: Round,
+    /// Those of them that became ready.
+    pub(crate) n_beside_opened: u64,
     /// From the first TCP connect until subscribed.
     pub(crate) connect: Histogram,
     /// From the begin of a return until the client is subscribed again.
@@ -114,6 +121,7 @@ impl Round {
         self.n_reordered += other.n_reordered;
         self.n_rearranged += other.n_rearranged;
         self.n_lost += other.n_lost;
+        self.n_missed += other.n_missed;
     }
 }
 
@@ -133,8 +141,18 @@ impl Tally {
         sum
     }
 
-    /// Messages have arrived in this round, the last one at this instant.
-    pub(crate) fn add(&mut self, round: usize, findings: Findings, at: Instant) {
+    /// The counts of a client in this round, or of all clients beside the others.
+    pub(crate) fn side(&mut self, is_beside: bool, round: usize) -> &mut Round {
+        if is_beside {
+            &mut self.beside
+        } else {
+            self.round(round)
+        }
+    }
+
+    /// Messages have arrived in this round, the last one at this instant. Returns of clients beside the others are not
+    /// timed: they ask for nothing.
+    pub(crate) fn add(&mut self, is_beside: bool, round: usize, findings: Findings, at: Instant) {
         let Findings {
             n_new,
             n_repeated,
@@ -150,7 +168,7 @@ impl Tally {
             self.recovery.record(recovery);
             self.n_returns += 1;
         }
-        self.round(round).merge(&Round {
+        self.side(is_beside, round).merge(&Round {
             n_whole: u64::from(recovery.is_some()),
             n_new,
             n_repeated,
@@ -177,6 +195,8 @@ impl Tally {
         for (idx, round) in other.rounds.iter().enumerate() {
             self.round(idx).merge(round);
         }
+        self.beside.merge(&other.beside);
+        self.n_beside_opened += other.n_beside_opened;
         self.connect.merge(&other.connect);
         self.reconnect.merge(&other.reconnect);
         self.recovery.merge(&other.recovery);

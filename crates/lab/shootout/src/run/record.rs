@@ -9,7 +9,7 @@ use plimsoll_load::histogram::Histogram;
 
 use crate::{
     in_flight::InFlight,
-    ledger::{Completion, Harvest, SendTable},
+    ledger::{Completion, Harvest, NodeHarvest, SendTable},
     sampling::{Arrival, Messages},
     wire::Command,
 };
@@ -23,6 +23,8 @@ pub(crate) struct StepRecord {
     /// The times from each send to each listener that workers have reported so far, and for each missing delivery the time
     /// that it has been waited for.
     pub(crate) deliveries: Histogram,
+    /// The same for each server of a cluster; empty for a single server.
+    pub(crate) by_node: Vec<NodeHarvest>,
     /// The shortest time that a missing delivery has been waited for; `None` if nothing is missing.
     pub(crate) waited: Option<Duration>,
     closed: Option<Closed>,
@@ -44,6 +46,7 @@ impl StepRecord {
             messages: Messages::new(table.ids().start, floor),
             table,
             deliveries: Histogram::new(),
+            by_node: Vec::new(),
             waited: None,
             closed: None,
         }
@@ -62,6 +65,7 @@ impl StepRecord {
     /// Workers have told of deliveries.
     pub(super) fn deliver(&mut self, harvest: &Harvest) {
         self.deliveries.merge(&harvest.latency);
+        NodeHarvest::merge_all(&mut self.by_node, &harvest.by_node);
         if !harvest.missing.is_empty() {
             self.deliveries.merge(&harvest.missing);
             let shortest = harvest.missing.min();

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Event, Report, SendOrder};
 use crate::{
-    ledger::{BitSet, Completion, Harvest, Ledger, SendTable, Standing},
+    ledger::{BitSet, Completion, Harvest, Ledger, Nodes, SendTable, Standing},
     server_type::ServerType,
     wire::{Command, Inbound, Kind, Reader, Wire},
 };
@@ -61,11 +61,11 @@ pub(super) enum Note {
 }
 
 impl Book {
-    pub(super) fn new(wire: Arc<Wire>) -> Self {
+    pub(super) fn new(wire: Arc<Wire>, nodes: Nodes) -> Self {
         Self {
             server_type: wire.server_type(),
             reader: Reader::new(wire),
-            ledger: Ledger::default(),
+            ledger: Ledger::new(nodes),
             table: None,
             in_flight: FxHashMap::default(),
             greeted: Vec::new(),

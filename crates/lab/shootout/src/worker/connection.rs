@@ -11,7 +11,7 @@ use plimsoll_clients::{
 };
 use plimsoll_websocket::Event as Frame;
 
-use super::{Event, SendOrder, Shared, book::Note, mailbox::Mailbox, opening};
+use super::{Event, SendOrder, Shared, Way, book::Note, mailbox::Mailbox, opening};
 
 /// An order of the worker to a client. There is at most one letter per message in flight, and one to close.
 #[derive(Debug)]
@@ -39,9 +39,9 @@ impl Recipient for Listener<'_> {
 }
 
 /// The whole life of the client in `slot`.
-pub(super) async fn live(shared: Rc<Shared>, slot: usize, route: usize) {
+pub(super) async fn live(shared: Rc<Shared>, slot: usize, way: Way) {
     // Boxed, because it needs ten times the memory of what comes after it, and only for a moment.
-    match Box::pin(opening::open(&shared.setup, route, &shared.traffic)).await {
+    match Box::pin(opening::open(&shared.setup, way, &shared.traffic)).await {
         Err(unready) => shared.outbox.post(Event::OpenFailed(unready)),
         Ok((connection, opening)) => {
             let mailbox = shared.add_mailbox(slot);

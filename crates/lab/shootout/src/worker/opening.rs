@@ -10,7 +10,7 @@ use plimsoll_clients::{
     websocket::{self, Connection, Timings},
 };
 
-use super::{Setup, Unready};
+use super::{Setup, Unready, Way};
 
 /// The time until a client was ready, phase by phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,11 +29,15 @@ pub(crate) struct Opening {
 /// Opens a connection and does what its server type needs before it can be used.
 pub(super) async fn open(
     setup: &Setup,
-    route: usize,
+    way: Way,
     traffic: &Rc<Traffic>,
 ) -> Result<(Connection, Opening), Unready> {
     let no_route = || Unready::new(Cause::Unreachable, &"no route to the target");
-    let options = setup.routes.get(route).ok_or_else(no_route)?;
+    let options = setup
+        .routes
+        .get(way.node)
+        .and_then(|routes| routes.get(way.route))
+        .ok_or_else(no_route)?;
     if !setup.wire.server_type().is_cable() {
         let connecting = websocket::connect(options, traffic);
         let (connection, timings) = connecting

@@ -100,6 +100,23 @@ fn who_measures_and_how_often_can_be_set() {
 }
 
 #[test]
+fn a_user_and_a_password_are_for_http_alone() {
+    let user = ("K6_OTEL_HTTP_EXPORTER_USERNAME", "kay");
+    let password = ("K6_OTEL_HTTP_EXPORTER_PASSWORD", "a:b");
+    let http = ("K6_OTEL_EXPORTER_PROTOCOL", "http/protobuf");
+    for (env, expected) in [
+        (&[LOCAL, http, user, password] as &[_], Some("Basic a2F5OmE6Yg==")),
+        (&[LOCAL, http, user], Some("Basic a2F5Og==")),
+        (&[LOCAL, http, password], None),
+        (&[LOCAL, user, password], None),
+    ] {
+        let headers = config(env).unwrap().connection.headers;
+        let found = headers.get("authorization").map(|value| value.to_str().unwrap());
+        assert_eq!(found, expected, "{env:?}");
+    }
+}
+
+#[test]
 fn what_cannot_be_done_is_said_before_the_run() {
     let check = |name: &str, value: &str, expected: Expect| {
         expected.assert_eq(&config(&[LOCAL, (name, value)]).unwrap_err().to_string());

@@ -37,6 +37,7 @@ fn add_trend(run: &mut Summary, name: &str, contains: Contains, count: u64) {
         values: Values::Trend(distribution),
         figures: Vec::new(),
         histogram: None,
+        exact: Vec::new(),
     };
     run.metrics.insert(name.to_owned(), metric);
     let series = Series::Trend {
@@ -62,6 +63,7 @@ fn add_counter(run: &mut Summary, name: &str, counts: [f64; SECONDS]) {
         },
         figures: Vec::new(),
         histogram: None,
+        exact: Vec::new(),
     };
     run.metrics.insert(name.to_owned(), metric);
     let counts = counts.into();

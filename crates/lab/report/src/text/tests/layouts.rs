@@ -65,7 +65,7 @@ fn compact_has_thresholds_checks_and_the_metrics_that_matter() {
                 – 'rate>0.5' no data
 
                 plain
-                ✓ 'med>0' med=7.813
+                ✓ 'med>0' med=7.8125
 
 
               █ TOTAL RESULTS
@@ -86,18 +86,18 @@ fn compact_has_thresholds_checks_and_the_metrics_that_matter() {
                 never_timed..........: no data
                 ok_rate..............: 33.33% 2 out of 6
                   { kind:none }......: no data
-                plain................: avg=7.8125 min=0     med=7.813  max=15.625 p(90)=14.064 p(95)=14.8445
-                rtt..................: avg=875µs  min=250µs med=875µs  max=1.5ms  p(90)=1.37ms p(95)=1.43ms
+                plain................: avg=7.8125 min=0     med=7.8125 max=15.625 p(90)=14.0625 p(95)=14.84375
+                rtt..................: avg=875µs  min=250µs med=875µs  max=1.5ms  p(90)=1.37ms  p(95)=1.43ms
 
                 HTTP
-                http_req_duration....: avg=3.5ms  min=1ms   med=3.5ms  max=6ms    p(90)=5.5ms  p(95)=5.75ms
-                  { kind:'a' }.......: avg=3.5ms  min=1ms   med=3.5ms  max=6ms    p(90)=5.5ms  p(95)=5.75ms
+                http_req_duration....: avg=3.5ms  min=1ms   med=3.5ms  max=6ms    p(90)=5.5ms   p(95)=5.75ms
+                  { kind:'a' }.......: avg=3.5ms  min=1ms   med=3.5ms  max=6ms    p(90)=5.5ms   p(95)=5.75ms
                 http_req_failed......: 16.66% 1 out of 6
                 http_reqs............: 6      0.6/s
                   { kind:none }......: 0      0/s
 
                 EXECUTION
-                iteration_duration...: avg=12.5ms min=10ms  med=12.5ms max=15ms   p(90)=14.5ms p(95)=14.75ms
+                iteration_duration...: avg=12.5ms min=10ms  med=12.5ms max=15ms   p(90)=14.5ms  p(95)=14.75ms
                 iterations...........: 6      0.6/s
                 vus..................: 2      min=2      max=2
                 vus_max..............: 2      min=2      max=2
@@ -146,19 +146,19 @@ fn full_has_all_metrics_and_the_parts_of_the_run() {
                 never_timed..........: no data
                 ok_rate..............: 33.33% 2 out of 6
                   { kind:none }......: no data
-                plain................: avg=7.8125 min=0     med=7.813  max=15.625 p(90)=14.064 p(95)=14.8445
-                rtt..................: avg=875µs  min=250µs med=875µs  max=1.5ms  p(90)=1.37ms p(95)=1.43ms
+                plain................: avg=7.8125 min=0     med=7.8125 max=15.625 p(90)=14.0625 p(95)=14.84375
+                rtt..................: avg=875µs  min=250µs med=875µs  max=1.5ms  p(90)=1.37ms  p(95)=1.43ms
 
                 HTTP
-                http_req_blocked.....: avg=0s     min=0s    med=0s     max=0s     p(90)=0s     p(95)=0s
-                http_req_duration....: avg=3.5ms  min=1ms   med=3.5ms  max=6ms    p(90)=5.5ms  p(95)=5.75ms
-                  { kind:a }.........: avg=3.5ms  min=1ms   med=3.5ms  max=6ms    p(90)=5.5ms  p(95)=5.75ms
+                http_req_blocked.....: avg=0s     min=0s    med=0s     max=0s     p(90)=0s      p(95)=0s
+                http_req_duration....: avg=3.5ms  min=1ms   med=3.5ms  max=6ms    p(90)=5.5ms   p(95)=5.75ms
+                  { kind:a }.........: avg=3.5ms  min=1ms   med=3.5ms  max=6ms    p(90)=5.5ms   p(95)=5.75ms
                 http_req_failed......: 16.66% 1 out of 6
                 http_reqs............: 6      0.6/s
                   { kind:none }......: 0      0/s
 
                 EXECUTION
-                iteration_duration...: avg=12.5ms min=10ms  med=12.5ms max=15ms   p(90)=14.5ms p(95)=14.75ms
+                iteration_duration...: avg=12.5ms min=10ms  med=12.5ms max=15ms   p(90)=14.5ms  p(95)=14.75ms
                 iterations...........: 6      0.6/s
                 vus..................: 2      min=2      max=2
                 vus_max..............: 2      min=2      max=2
@@ -209,7 +209,7 @@ fn full_has_all_metrics_and_the_parts_of_the_run() {
                 acks_rcvd............: 4      0.4/s
                 level................: 3      min=0      max=3
                 ok_rate..............: 50.00% 2 out of 4
-                plain................: avg=4.6875 min=0     med=4.688  max=9.375 p(90)=8.4378 p(95)=8.9064
+                plain................: avg=4.6875 min=0     med=4.6875 max=9.375 p(90)=8.4375 p(95)=8.90625
                 rtt..................: avg=625µs  min=250µs med=625µs  max=1ms   p(90)=925µs  p(95)=962.5µs
 
                 HTTP
@@ -290,22 +290,22 @@ fn legacy_has_the_tree_of_groups_and_all_metrics() {
             ✓ checks...............: 94.44% ✓ 17    ✗ 1
             ✓ data_received........: 124 kB 12 kB/s
               data_sent............: 600 B  60 B/s
-              group_duration.......: avg=5ms    min=0s    med=5ms    max=10ms   p(90)=9ms    p(95)=9.5ms
-              http_req_blocked.....: avg=0s     min=0s    med=0s     max=0s     p(90)=0s     p(95)=0s
-            ✓ http_req_duration....: avg=3.5ms  min=1ms   med=3.5ms  max=6ms    p(90)=5.5ms  p(95)=5.75ms
-              ✗ { kind:'a' }.......: avg=3.5ms  min=1ms   med=3.5ms  max=6ms    p(90)=5.5ms  p(95)=5.75ms
+              group_duration.......: avg=5ms    min=0s    med=5ms    max=10ms   p(90)=9ms     p(95)=9.5ms
+              http_req_blocked.....: avg=0s     min=0s    med=0s     max=0s     p(90)=0s      p(95)=0s
+            ✓ http_req_duration....: avg=3.5ms  min=1ms   med=3.5ms  max=6ms    p(90)=5.5ms   p(95)=5.75ms
+              ✗ { kind:'a' }.......: avg=3.5ms  min=1ms   med=3.5ms  max=6ms    p(90)=5.5ms   p(95)=5.75ms
               http_req_failed......: 16.66% ✓ 1     ✗ 5
               http_reqs............: 6      0.6/s
               ✓ { kind:none }......: 0      0/s
-              iteration_duration...: avg=12.5ms min=10ms  med=12.5ms max=15ms   p(90)=14.5ms p(95)=14.75ms
+              iteration_duration...: avg=12.5ms min=10ms  med=12.5ms max=15ms   p(90)=14.5ms  p(95)=14.75ms
               iterations...........: 6      0.6/s
               level................: 5      min=0   max=5
             ✗ never................: 0      0/s
               never_timed..........: no data
               ok_rate..............: 33.33% ✓ 2     ✗ 4
                 { kind:none }......: no data
-            ✓ plain................: avg=7.8125 min=0     med=7.813  max=15.625 p(90)=14.064 p(95)=14.8445
-              rtt..................: avg=875µs  min=250µs med=875µs  max=1.5ms  p(90)=1.37ms p(95)=1.43ms
+            ✓ plain................: avg=7.8125 min=0     med=7.8125 max=15.625 p(90)=14.0625 p(95)=14.84375
+              rtt..................: avg=875µs  min=250µs med=875µs  max=1.5ms  p(90)=1.37ms  p(95)=1.43ms
               vus..................: 2      min=2   max=2
               vus_max..............: 2      min=2   max=2
 
@@ -351,7 +351,7 @@ fn all_durations_have_the_chosen_unit() {
               █ TOTAL RESULTS
 
                 CUSTOM
-                plain.......: avg=7.8125   min=0        med=7.813    max=15.625    p(90)=14.064    p(95)=14.8445
+                plain.......: avg=7.8125   min=0        med=7.8125   max=15.625    p(90)=14.0625   p(95)=14.84375
                 rtt.........: avg=875.00µs min=250.00µs med=875.00µs max=1500.00µs p(90)=1375.00µs p(95)=1437.50µs
 
                 HTTP

@@ -31,6 +31,7 @@ fn trend(name: &'static str, figures: [f64; 6]) -> Named {
         }),
         figures: figures.collect(),
         histogram: None,
+        exact: Vec::new(),
     };
     (name, metric)
 }
@@ -41,6 +42,7 @@ fn other(name: &'static str, contains: Contains, values: Values) -> Named {
         values,
         figures: Vec::new(),
         histogram: None,
+        exact: Vec::new(),
     };
     (name, metric)
 }

@@ -19,7 +19,7 @@ use crate::{
         duration,
         ensure::Ensure,
         flow::{Connect, Jitter},
-        http::{Defaults, Grouping},
+        http::{Defaults, Grouping, Protocols},
         keys,
         payload::Payload,
         phase::{Kind, Phase, Spacing},
@@ -404,14 +404,22 @@ impl Settings {
     }
 
     /// Settings of all users' HTTP clients, with the TLS settings of their WebSockets.
-    pub(super) fn http(opening: &Opening, proxies: Proxies) -> HttpSettings {
-        let dialer = Dialer {
+    pub(super) fn http(opening: &Opening, proxies: Proxies) -> Protocols {
+        let dialer = Arc::new(Dialer {
             proxies,
             ..Dialer::default()
+        });
+        let kept_bodies = KeptBodies::new(Memory::read().half());
+        let settings = |http2| {
+            Arc::new(HttpSettings {
+                http2,
+                kept_bodies: kept_bodies.clone(),
+                ..HttpSettings::new(Arc::clone(&dialer), Arc::clone(&opening.tls))
+            })
         };
-        HttpSettings {
-            kept_bodies: KeptBodies::new(Memory::read().half()),
-            ..HttpSettings::new(Arc::new(dialer), Arc::clone(&opening.tls))
+        Protocols {
+            http1: settings(false),
+            http2: settings(true),
         }
     }
 

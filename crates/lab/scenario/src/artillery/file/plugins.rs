@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_load::nearest::nearest;
+use plimsoll_load::{nearest::nearest, parity::Parity};
 use serde_json::{Map, Value};
 
 use super::reader::{Reader, json_of};
@@ -14,6 +14,36 @@ use crate::{
     },
     document::{Fields, Part},
 };
+
+const AS_SAMPLES: &str =
+    "every sample is sent, as `--out statsd` does it, not the figures of ten seconds; no events";
+
+/// Reporters of `publish-metrics` that are supported.
+pub const REPORTERS: [(&str, Parity); 4] = [
+    ("open-telemetry", Parity::Same),
+    ("statsd", Parity::Differs(AS_SAMPLES)),
+    ("datadog", Parity::Differs(AS_SAMPLES)),
+    ("influxdb-statsd", Parity::Differs(AS_SAMPLES)),
+];
+
+const TAKES_OTLP: &str = "its agent or collector may take OTLP, as type: open-telemetry";
+
+/// Reporters of `publish-metrics` that are not supported, with alternatives.
+pub const ABSENT_REPORTERS: [(&str, &str); 7] = [
+    (
+        "prometheus",
+        "Pushgateways are not supported, but --out prometheus-rw writes to Prometheus itself",
+    ),
+    ("newrelic", TAKES_OTLP),
+    ("dynatrace", TAKES_OTLP),
+    ("honeycomb", TAKES_OTLP),
+    ("splunk", TAKES_OTLP),
+    ("cloudwatch", TAKES_OTLP),
+    (
+        "mixpanel",
+        "there is no output for it; --out json writes all samples",
+    ),
+];
 
 impl<'a> Reader<'a> {
     /// `fake-data`: the options of its functions.
@@ -48,21 +78,18 @@ impl<'a> Reader<'a> {
         let mut fields = part.fields_of(&keys::REPORTER)?;
         let kind = fields.require("type", "the kind of reporter, for example open-telemetry")?;
         let name = kind.text()?;
-        if name != "open-telemetry" {
-            let instead = match name {
-                "prometheus" => {
-                    "Pushgateways are not supported, but --out prometheus-rw writes to Prometheus itself"
-                }
-                "datadog" | "newrelic" | "dynatrace" | "honeycomb" | "splunk" | "cloudwatch" => {
-                    "its agent or collector may take OTLP, as type: open-telemetry"
-                }
-                _ => "expected open-telemetry",
-            };
+        if !REPORTERS.iter().any(|(known, _)| *known == name) {
+            let known = ABSENT_REPORTERS.iter().find(|(known, _)| *known == name);
+            let expected = "expected open-telemetry, statsd, datadog or influxdb-statsd";
+            let instead = known.map_or(expected, |&(_, instead)| instead);
             kind.mistake(format!(
                 "the reporter `{name}` is not supported; {instead}. Remove it, or run with --overrides '{{\"config\": \
                  {{\"plugins\": {{\"publish-metrics\": []}}}}}}'"
             ));
             return None;
+        }
+        if name != "open-telemetry" {
+            return self.read_statsd(name, fields, variables);
         }
         let service = fields
             .get("serviceName")
@@ -120,6 +147,47 @@ impl<'a> Reader<'a> {
         self.finish(fields);
         Some(Publication {
             output: "opentelemetry",
+            environment,
+        })
+    }
+
+    /// A reporter that sends StatsD; Datadog's form of it has the tags of samples, too.
+    fn read_statsd(
+        &self,
+        name: &str,
+        mut fields: Fields<'a>,
+        variables: &BTreeMap<String, Value>,
+    ) -> Option<Publication> {
+        let mut text = |key: &'static str, default: &str| {
+            let given = fields.get(key).map(|part| self.config_text(&part, variables));
+            given.unwrap_or_else(|| Some(default.to_owned()))
+        };
+        let (host, prefix) = (text("host", "127.0.0.1")?, text("prefix", "artillery.")?);
+        let port = text("port", "8125")?;
+        if port.parse::<u16>().is_err() {
+            fields.part().mistake(format!(
+                "`port` is {port}; expected a number up to 65535, for example 8125"
+            ));
+        }
+        let mut environment = BTreeMap::from([
+            ("K6_STATSD_ADDR".to_owned(), format!("{host}:{port}")),
+            ("K6_STATSD_NAMESPACE".to_owned(), prefix),
+            (
+                "K6_STATSD_ENABLE_TAGS".to_owned(),
+                (name == "datadog").to_string(),
+            ),
+        ]);
+        let tags = fields.get("tags").and_then(|part| part.list());
+        let tags = tags.into_iter().flatten();
+        let tags: Vec<_> = tags
+            .filter_map(|part| self.config_text(&part, variables))
+            .collect();
+        if !tags.is_empty() {
+            environment.insert("PLIMSOLL_STATSD_TAGS".to_owned(), tags.join(","));
+        }
+        self.finish(fields);
+        Some(Publication {
+            output: "statsd",
             environment,
         })
     }

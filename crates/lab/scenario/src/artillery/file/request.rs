@@ -55,6 +55,7 @@ impl<'a> Reader<'a> {
         };
         let credentials = fields.get("auth").and_then(|part| self.credentials(&part));
         let switch = |part: Option<Part<'a>>| part.and_then(|part| part.boolean()).unwrap_or(true);
+        let wish = |part: Option<Part<'a>>| part.and_then(|part| part.boolean()).unwrap_or(false);
         let probability = fields.get("probability").and_then(|part| {
             let percent = self.config_number(&part, &settings.variables)?;
             if !(0.0..=100.0).contains(&percent) {
@@ -74,6 +75,9 @@ impl<'a> Reader<'a> {
             cookies: self.templates(fields.get("cookie")),
             body: self.body(&mut fields),
             follows_redirects: switch(fields.get("followRedirect")),
+            max_redirects: fields.get("maxRedirects").and_then(|part| most_redirects(&part)),
+            offers_http2: wish(fields.get("http2")),
+            allows_get_body: wish(fields.get("allowGetBody")),
             accepts_codings: switch(fields.get("gzip")),
             expectations: match fields.get("expect").map(|part| self.expectations(&part)) {
                 Some(expectations) if !expectations.is_empty() => expectations,
@@ -91,6 +95,13 @@ impl<'a> Reader<'a> {
             wanted,
             probability,
         };
+        if request.is_forbidden() {
+            self.warn(
+                part,
+                "a GET or HEAD with a body fails its user, as in Artillery (ERR_GOT_REQUEST_ERROR); a GET may have one with \
+                 `allowGetBody: true`",
+            );
+        }
         self.finish(fields);
         url.map(|_| request)
     }
@@ -267,6 +278,16 @@ impl<'a> Reader<'a> {
             self.template(value)?,
         ))
     }
+}
+
+fn most_redirects(part: &Part<'_>) -> Option<u32> {
+    let most = u32::try_from(part.whole()?)
+        .ok()
+        .filter(|most| (1..=1_000).contains(most));
+    if most.is_none() {
+        part.unexpected("the number of redirects, 1 to 1000; none are followed with `followRedirect: false`");
+    }
+    most
 }
 
 fn matches_regexp(part: &Part<'_>) -> Option<Expectation> {

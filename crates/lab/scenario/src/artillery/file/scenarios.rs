@@ -167,6 +167,11 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Engines of Artillery that are not supported, with alternatives.
+pub const ABSENT_ENGINES: [(&str, &str); 2] = [("socketio", OTHER_ENGINES), ("playwright", OTHER_ENGINES)];
+
+const OTHER_ENGINES: &str = "expected http or ws, or the test as a script (`plimsoll new`)";
+
 fn engine(part: &Part<'_>, name: &str) -> Option<Engine> {
     match name {
         "ws" => Some(Engine::WebSocket),
@@ -175,7 +180,7 @@ fn engine(part: &Part<'_>, name: &str) -> Option<Engine> {
             let is_here = matches!(&part.node().value, Value::Text(_));
             let of = if is_here { "" } else { ", which is the default," };
             part.mistake(format!(
-                "the engine `{name}`{of} is not supported; expected http or ws, or the test as a script (`plimsoll new`)"
+                "the engine `{name}`{of} is not supported; {OTHER_ENGINES}"
             ));
             None
         }

@@ -3,7 +3,10 @@
 use std::{collections::BTreeMap, io, path::Path, rc::Rc, time::Duration};
 
 use expect_test::{Expect, expect};
-use plimsoll_load::metrics::{MetricSet, Recorder};
+use plimsoll_load::{
+    metrics::{MetricSet, Recorder},
+    run::RunHandle,
+};
 use serde_json::json;
 
 use super::*;
@@ -533,7 +536,7 @@ fn a_user_that_waits_is_small() {
     let test = read_text(&with_flow("  - think: 1\n  - send: a\n")).unwrap();
     let scenario = &test.program.scenarios[0];
     let recorder = Recorder::new(MetricSet::new(Arc::new(test.registry.clone())));
-    let mut user = User::new(&test.program, scenario, None, recorder);
+    let mut user = User::new(&test.program, scenario, None, (recorder, &RunHandle::new()));
     // Without its connection, whose buffers are only as large as needed. The budget is 8 KB of resident memory for all
     // of it.
     let n_bytes = size_of_val(&user) + size_of_val(&user.act(scenario));

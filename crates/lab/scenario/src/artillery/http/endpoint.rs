@@ -142,18 +142,10 @@ fn host_and_port(authority: &str) -> (&str, Option<&str>) {
 impl Endpoint {
     /// Records the last exchange of a request to `url`.
     pub(crate) fn record(&self, url: &Url, exchange: &Exchange, recorder: &Recorder) {
-        let names = match self {
-            Self::Fixed(names) => Cow::Borrowed(names),
-            Self::OfUrl { grouping, name } => {
-                Cow::Owned(Names::of(&grouping.name(url.as_str(), name.as_deref())))
-            }
-        };
+        let names = self.names(url);
         let response = match &exchange.outcome {
             Ok(response) => response,
-            Err(error) => {
-                let failure = Failure::from(error);
-                return recorder.tally(&format!("{}.{failure}", names.errors), 1);
-            }
+            Err(error) => return self.record_failure(url, &Failure::from(error), recorder),
         };
         recorder.tally(&format!("{}.{}", names.codes, response.status), 1);
         let time = exchange.timings.sending + exchange.timings.waiting;
@@ -163,6 +155,20 @@ impl Endpoint {
             // A time that does not fit into a duration is not a real one.
             if let Ok(time) = Duration::try_from_secs_f64(ms.max(0.0) / 1e3) {
                 recorder.time(&names.server_timing, time);
+            }
+        }
+    }
+
+    /// Counts a request without an answer.
+    pub(crate) fn record_failure(&self, url: &Url, failure: &Failure, recorder: &Recorder) {
+        recorder.tally(&format!("{}.{failure}", self.names(url).errors), 1);
+    }
+
+    fn names(&self, url: &Url) -> Cow<'_, Names> {
+        match self {
+            Self::Fixed(names) => Cow::Borrowed(names),
+            Self::OfUrl { grouping, name } => {
+                Cow::Owned(Names::of(&grouping.name(url.as_str(), name.as_deref())))
             }
         }
     }

@@ -47,6 +47,12 @@ pub(crate) struct Request {
     pub(crate) credentials: Option<(Template, Template)>,
     pub(crate) body: Body,
     pub(crate) follows_redirects: bool,
+    /// The most redirects that are followed, if the file sets it.
+    pub(crate) max_redirects: Option<u32>,
+    /// Whether the server may choose HTTP/2.
+    pub(crate) offers_http2: bool,
+    /// Whether it may have a body although it is a GET.
+    pub(crate) allows_get_body: bool,
     /// Whether answers may be compressed.
     pub(crate) accepts_codings: bool,
     pub(crate) wanted: Wanted,
@@ -62,6 +68,19 @@ pub(crate) struct Request {
     pub(crate) hooks: RequestHooks,
     /// The request as written, for functions. Null if there are none.
     pub(crate) written: Value,
+}
+
+impl Request {
+    /// Whether Artillery's client refuses it for its body.
+    pub(crate) fn is_forbidden(&self) -> bool {
+        let has_body = !matches!(self.body, Body::Nothing);
+        let may_have = match self.method {
+            Method::GET => self.allows_get_body,
+            Method::HEAD => false,
+            _ => true,
+        };
+        has_body && !may_have
+    }
 }
 
 /// Whether a request is sent.

@@ -14,7 +14,8 @@ const MODE: Key = Key::new(
     "mode",
     Kind::Word(&["uniform", "poisson"]),
     "Whether users arrive evenly or at random.",
-);
+)
+.differs("a ramp is random, too; `arrivalCount` stays even in both");
 pub(super) const JITTER: Key = Key::new(
     "jitter",
     Kind::Either(&[Kind::Number(0.0, f64::INFINITY), Kind::Text]),
@@ -103,7 +104,7 @@ const fn config_keys(environments: Key, phase: &'static Shape, payload: &'static
         Key::new("apdex", Kind::Map(&APDEX), "A score of how satisfied users are."),
         Key::refused("engines", "engines of third parties are not supported"),
         Key::refused("socketio", "the engine `socketio` is not supported"),
-        Key::ignored(
+        Key::idle(
             "statsInterval",
             "has no effect, as in Artillery: each report covers 10 seconds",
         ),
@@ -154,12 +155,14 @@ const PHASE_KEYS: [Key; 9] = [
         DURATION,
         "The duration of the phase: seconds, or text such as 2m.",
     ),
-    Key::new("arrivalRate", RATE, "The number of users who arrive per second."),
+    Key::new("arrivalRate", RATE, "The number of users who arrive per second.")
+        .differs("fractions are rates, too: 0.1 is a user every ten seconds"),
     Key::new(
         "rampTo",
         RATE,
         "The value of arrivalRate, or of users, at the end of the phase.",
-    ),
+    )
+    .differs("changes evenly, not in steps of a second"),
     Key::new(
         "arrivalCount",
         WHOLE,
@@ -169,7 +172,8 @@ const PHASE_KEYS: [Key; 9] = [
         "users",
         WHOLE,
         "The constant number of active users. Not in Artillery.",
-    ),
+    )
+    .beyond(),
     Key::new(
         "pause",
         DURATION,
@@ -179,7 +183,8 @@ const PHASE_KEYS: [Key; 9] = [
         "maxVusers",
         WHOLE,
         "The largest number of active users; further arrivals are skipped.",
-    ),
+    )
+    .differs("counts the users of all phases"),
     MODE,
 ];
 
@@ -207,7 +212,8 @@ const PAYLOAD_FIELDS: Key = Key::new(
     "fields",
     Kind::List(&Kind::Text),
     "The names of the columns, which become variables.",
-);
+)
+.differs("a row with more or fewer values is a mistake");
 
 const CHARACTER: Kind = Kind::Either(&[Kind::Word(&[""]), Kind::Pattern("^[\\s\\S]?$"), Kind::Boolean]);
 const POSITION: Kind = Kind::Whole(1, u32::MAX as u64);
@@ -258,12 +264,14 @@ pub(in super::super) static CSV: Shape = Shape {
             "relax",
             Kind::Boolean,
             "Has no effect: quotes inside values are read.",
-        ),
+        )
+        .differs("has no effect: quotes inside values are read"),
         Key::new(
             "bom",
             Kind::Boolean,
             "Has no effect: byte-order marks are left out.",
-        ),
+        )
+        .differs("has no effect: byte-order marks are left out"),
     ],
     rules: &[],
 };
@@ -276,7 +284,8 @@ const fn payload_keys(path: Key, fields: Key) -> [Key; 10] {
             "order",
             Kind::Word(&["random", "sequence"]),
             "Which row a user gets: a random one, or the next one.",
-        ),
+        )
+        .differs("all workers take rows from one store, not each from its own"),
         Key::new("skipHeader", Kind::Boolean, "Whether the first line is skipped."),
         Key::new(
             "delimiter",
@@ -343,7 +352,8 @@ pub(in super::super) static HTTP: Shape = Shape {
             "timeout",
             DURATION,
             "The time limit of a response. Default: 10 seconds.",
-        ),
+        )
+        .differs("covers the whole exchange, with redirects and the body; also a duration such as 500ms"),
         Key::new(
             "defaults",
             Kind::Map(&DEFAULTS),

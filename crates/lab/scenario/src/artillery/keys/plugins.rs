@@ -25,7 +25,8 @@ pub(in super::super) static PLUGINS: Shape = Shape {
             "metrics-by-endpoint",
             Kind::Map(&ENDPOINTS),
             "Metrics for each URL.",
-        ),
+        )
+        .differs("off unless the file names it; 100 endpoints have distributions, further ones are counted"),
         Key::new(
             "publish-metrics",
             Kind::List(&Kind::Map(&REPORTER)),
@@ -35,7 +36,8 @@ pub(in super::super) static PLUGINS: Shape = Shape {
             "fake-data",
             Kind::Map(&FAKE_DATA),
             "Functions for templates that invent values, such as $internetEmail().",
-        ),
+        )
+        .differs("the words are our own; functions and options that do not exist are mistakes"),
         Key::refused(
             "slack",
             "the plugin is not supported: no messages are sent; remove it, or run with --overrides \
@@ -63,7 +65,12 @@ pub(in super::super) static REPORTER: Shape = Shape {
     name: "reporter",
     about: "A collector that receives the figures.",
     keys: &[
-        Key::new("type", Kind::Word(&["open-telemetry"]), "The kind of collector.").required(),
+        Key::new(
+            "type",
+            Kind::Word(&["open-telemetry", "statsd", "datadog", "influxdb-statsd"]),
+            "The kind of collector.",
+        )
+        .required(),
         Key::new(
             "serviceName",
             Kind::Scalar,
@@ -74,11 +81,44 @@ pub(in super::super) static REPORTER: Shape = Shape {
             Kind::Table(&Kind::Scalar),
             "Attributes of the test, by name.",
         ),
-        Key::new("metrics", Kind::Map(&REPORTED_METRICS), "Where the figures go.").required(),
+        Key::new(
+            "metrics",
+            Kind::Map(&REPORTED_METRICS),
+            "Where the figures of open-telemetry go.",
+        ),
+        Key::new(
+            "host",
+            Kind::Scalar,
+            "The host of a StatsD server. Default: 127.0.0.1.",
+        ),
+        Key::new(
+            "port",
+            Kind::Scalar,
+            "The port of a StatsD server. Default: 8125.",
+        ),
+        Key::new(
+            "prefix",
+            Kind::Scalar,
+            "The beginning of names over StatsD. Default: artillery.",
+        ),
+        Key::new(
+            "tags",
+            Kind::List(&Kind::Scalar),
+            "Tags of all figures over StatsD, as name:value.",
+        ),
+        Key::ignored("event", "has no effect: events are not sent"),
+        Key::refused("apiKey", AGENT),
+        Key::refused("appKey", AGENT),
+        Key::refused("apiHost", AGENT),
+        Key::refused("includeOnly", "all figures are sent; filter them in the agent"),
+        Key::refused("excluded", "all figures are sent; filter them in the agent"),
         Key::refused("traces", "traces are not supported; remove this"),
     ],
     rules: &[],
 };
+
+const AGENT: &str =
+    "Datadog's interface over HTTPS is not supported; give host and port of an agent, which takes StatsD";
 
 pub(in super::super) static REPORTED_METRICS: Shape = Shape {
     name: "reported_metrics",
@@ -196,13 +236,15 @@ const ABORT: Key = Key::new(
     "abortOnFail",
     Kind::Boolean,
     "Whether the run ends when the check fails, as in k6.",
-);
+)
+.beyond();
 const DELAY: Key = Key::new(
     "delayAbortEval",
     DURATION,
     "The time after which the check may end the run, as in k6.",
 )
-.needs("abortOnFail");
+.needs("abortOnFail")
+.beyond();
 
 pub(in super::super) static ENSURE: Shape = Shape {
     name: "ensure",

@@ -40,8 +40,10 @@ const JSON: Key = Key::new(
     "json",
     Kind::Text,
     "A JSONPath that finds the part, for example $.id.",
-);
-const REGEXP: Key = Key::new("regexp", Kind::Text, "A regular expression that finds the part.");
+)
+.differs("JSONPath is that of RFC 9535");
+const REGEXP: Key = Key::new("regexp", Kind::Text, "A regular expression that finds the part.")
+    .differs("regular expressions have no look-around");
 const HEADER: Key = Key::new(
     "header",
     Kind::Text,
@@ -142,18 +144,29 @@ pub(in super::super) static REQUEST: Shape = Shape {
             Kind::Boolean,
             "Whether to ask for compressed responses. Default: true.",
         ),
-        Key::ignored(
+        Key::idle(
             "timeout",
             "has no effect, as in Artillery; write config.http.timeout",
         ),
-        Key::ignored("decompress", "has no effect, as in Artillery; write gzip"),
-        Key::ignored(
+        Key::idle("decompress", "has no effect, as in Artillery; write gzip"),
+        Key::new(
             "http2",
-            "has no effect: requests use HTTP/1.1 unless TLS negotiates HTTP/2",
+            Kind::Boolean,
+            "Whether HTTP/2 is offered to a server over TLS. Default: false.",
         ),
-        Key::ignored(
+        Key::new(
+            "maxRedirects",
+            Kind::Whole(1, 1_000),
+            "The most redirects that are followed. Default: 10.",
+        ),
+        Key::new(
+            "allowGetBody",
+            Kind::Boolean,
+            "Whether a GET may have a body. Without it, one that has fails the user. Default: false.",
+        ),
+        Key::idle(
             "responseType",
-            "has no effect: captures read JSON and texts as they come",
+            "has no effect, as in Artillery: captures read JSON and texts as they come",
         ),
         CAPTURES,
         MATCHES,
@@ -178,7 +191,8 @@ pub(in super::super) static REQUEST: Shape = Shape {
             "setContentLengthHeader",
             Kind::Any,
             "Has no effect: the length is always sent.",
-        ),
+        )
+        .differs("has no effect: the length is always sent"),
     ],
     rules: &[
         Rule::AtMostOne(&["json", "body"]),
@@ -201,7 +215,8 @@ pub(in super::super) static FIELD: Shape = Shape {
             "fromFile",
             Kind::Text,
             "The path of a file, relative to this file.",
-        ),
+        )
+        .differs("the name of the file does not set the content type"),
         Key::new("contentType", Kind::Scalar, "Its content type."),
     ],
     rules: &[Rule::ExactlyOne(&["value", "fromFile"])],

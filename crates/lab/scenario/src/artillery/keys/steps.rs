@@ -127,6 +127,7 @@ const COUNT: Key = Key::new(
     ]),
     "The number of rounds: a number, or a range such as 1-10.",
 )
+.differs("a text that is not a number is a mistake, not 0")
 .needs("loop");
 const OVER: Key = Key::new(
     "over",
@@ -139,6 +140,7 @@ const WHILE: Key = Key::new(
     Kind::Text,
     "A condition or a function; the loop continues while it is true.",
 )
+.differs("also an expression over the variables of the user")
 .needs("loop");
 const INDEX: Key = Key::new(
     "loopValue",
@@ -170,7 +172,8 @@ const CONNECT_STEP: Key = Key::new(
     "connect",
     Kind::Either(&CONNECT_KINDS),
     "Opens the default connection, or a further connection with a name.",
-);
+)
+.differs("elsewhere than as the first step it needs a name");
 const SEND_STEP: Key = Key::new(
     "send",
     Kind::Having("payload", &SEND),
@@ -186,12 +189,14 @@ const RECEIVE_STEP: Key = Key::new(
     "receive",
     Kind::Either(&RECEIVE_KINDS),
     "Takes messages that have arrived or will arrive. Not in Artillery.",
-);
+)
+.beyond();
 const CONNECTION: Key = Key::new(
     "connection",
     Kind::Text,
     "The name of the connection. Default: the unnamed one.",
-);
+)
+.beyond();
 const GET: Key = Key::new("get", Kind::Map(&REQUEST), "Makes a GET request.");
 const POST: Key = Key::new("post", Kind::Map(&REQUEST), "Makes a POST request.");
 const PUT: Key = Key::new("put", Kind::Map(&REQUEST), "Makes a PUT request.");
@@ -203,12 +208,14 @@ const PARALLEL: Key = Key::new(
     "parallel",
     Kind::Maps(&REQUEST_STEP),
     "Makes requests in parallel.",
-);
+)
+.differs("each request has a connection; other steps than requests are refused");
 const LIMIT: Key = Key::new(
     "limit",
     Kind::Whole(1, 1_000),
     "The largest number of requests in progress.",
 )
+.differs("at most 1,000")
 .needs("parallel");
 
 pub(in super::super) static REQUEST_STEP: Shape = Shape {
@@ -226,7 +233,8 @@ pub(in super::super) static CONNECT: Shape = Shape {
             "name",
             Kind::Text,
             "The name of the connection for later steps. Without a name, it is the default one.",
-        ),
+        )
+        .beyond(),
         Key::new("target", Kind::Scalar, "The URL."),
         Key::new(
             "function",
@@ -240,16 +248,12 @@ pub(in super::super) static CONNECT: Shape = Shape {
     rules: &[],
 };
 
-const ANSWER_TIMEOUT: Key = Key::new(
-    "timeout",
-    FIXED_DURATION,
-    "The time limit for opening the connection.",
-);
+const ANSWER_TIMEOUT: Key = Key::new("timeout", FIXED_DURATION, "The time limit for the messages.").beyond();
 const N_ANSWERS: Kind = Kind::Whole(1, 10_000);
 const INCOMING: &[Key] = &[
     CAPTURES,
     MATCHES,
-    Key::new("count", N_ANSWERS, "How many."),
+    Key::new("count", N_ANSWERS, "How many.").beyond(),
     ANSWER_TIMEOUT,
 ];
 
@@ -260,7 +264,7 @@ pub(in super::super) static SEND: Shape = Shape {
         Key::new("payload", Kind::Any, "The message: text, or a value as JSON."),
         CAPTURES,
         MATCHES,
-        Key::new("answers", N_ANSWERS, "The number of messages to wait for."),
+        Key::new("answers", N_ANSWERS, "The number of messages to wait for.").beyond(),
         ANSWER_TIMEOUT,
     ],
     rules: &[],

@@ -41,15 +41,24 @@ const NODE_BYTES: usize = 200;
 /// A page that was read.
 pub(crate) struct Page {
     document: Document,
+    address: String,
     _held: Held,
 }
 
 impl Page {
-    pub(super) fn new(document: Document, held: Held) -> Self {
+    /// `address` is where the page comes from; empty if that is unknown.
+    pub(super) fn new(document: Document, address: String, held: Held) -> Self {
         Self {
             document,
+            address,
             _held: held,
         }
+    }
+}
+
+impl Page {
+    pub(super) fn address(&self) -> &str {
+        &self.address
     }
 }
 

@@ -8,7 +8,7 @@ use crate::program::Program;
 
 /// The detail of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Debug {
+pub(crate) enum Debug {
     /// Heads.
     Headers,
     /// Bodies, too.
@@ -17,7 +17,7 @@ pub(super) enum Debug {
 
 impl Debug {
     /// The value of the option `httpDebug`.
-    pub(super) fn of(program: &Program) -> Option<Self> {
+    pub(crate) fn of(program: &Program) -> Option<Self> {
         match program.option("httpDebug")?.as_str()? {
             "" | "false" => None,
             "full" => Some(Self::Full),

@@ -11,7 +11,7 @@ use plimsoll_load::metrics::Recorder;
 use rquickjs::{Ctx, Exception, JsLifetime, Result};
 
 use super::{debug::Debug, expected::Expected, samples::Samples};
-use crate::{host::Host, network::NetworkError};
+use crate::{context_data, host::Host, network::NetworkError};
 
 /// Connections, cookies, and which answers are expected.
 pub(super) struct Session {
@@ -40,9 +40,7 @@ impl Session {
             debug: OnceCell::new(),
             is_entered: Cell::new(false),
         });
-        ctx.store_userdata(OfContext(session))
-            .map(drop)
-            .map_err(|error| Exception::throw_internal(ctx, &error.to_string()))
+        context_data::store(ctx, OfContext(session))
     }
 
     /// The session of a context in which the module was built.

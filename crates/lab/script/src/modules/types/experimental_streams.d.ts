@@ -23,6 +23,32 @@ declare module "k6/experimental/streams" {
     cancel(reason?: unknown): Promise<void>;
     releaseLock(): void;
   }
+  export interface SinkController {
+    error(reason?: unknown): void;
+  }
+  export interface Sink<T> {
+    start?(controller: SinkController): unknown;
+    write?(chunk: T, controller: SinkController): unknown;
+    close?(): unknown;
+    abort?(reason?: unknown): unknown;
+  }
+  export class WritableStream<T = any> {
+    constructor(sink?: Sink<T>, strategy?: { highWaterMark?: number; size?(chunk: T): number });
+    readonly locked: boolean;
+    abort(reason?: unknown): Promise<void>;
+    close(): Promise<void>;
+    getWriter(): WritableStreamDefaultWriter<T>;
+  }
+  export class WritableStreamDefaultWriter<T = any> {
+    constructor(stream: WritableStream<T>);
+    readonly closed: Promise<void>;
+    readonly ready: Promise<void>;
+    readonly desiredSize: number | null;
+    write(chunk: T): Promise<void>;
+    close(): Promise<void>;
+    abort(reason?: unknown): Promise<void>;
+    releaseLock(): void;
+  }
   export class CountQueuingStrategy {
     constructor(options: { highWaterMark: number });
     readonly highWaterMark: number;

@@ -28,6 +28,10 @@ fn versions_export_what_the_originals_do() {
     assert_eq!(utils("1.6.0"), Some(format!("{of_1_3} check")));
     let summary = exports("https://jslib.k6.io/k6-summary/0.0.1/index.js");
     assert_eq!(summary.as_deref(), Some("humanizeValue textSummary jUnit"));
+    for version in ["0.1.0", "v0.1.0", "0.5.0", "0.6.1"] {
+        let testing = exports(&format!("https://jslib.k6.io/k6-testing/{version}/index.js"));
+        assert_eq!(testing.as_deref(), Some("expect"), "{version}");
+    }
 }
 
 #[test]
@@ -37,6 +41,9 @@ fn what_is_not_known_is_not_replaced() {
         "https://jslib.k6.io/k6-utils/1.1.0/other.js",
         "https://jslib.k6.io/k6-utils/1.1.0/index.js?v=2",
         "https://jslib.k6.io/httpx/0.1.0/index.js",
+        "https://jslib.k6.io/k6-testing/0.7.0/index.js",
+        "https://jslib.k6.io/k6-testing/0.6/index.js",
+        "https://jslib.k6.io/k6-testing/1.6.1/index.js",
         "https://example.com/k6-utils/1.1.0/index.js",
         "file:///k6-utils/1.1.0/index.js",
     ] {

@@ -13,7 +13,8 @@ use super::{Session, reader::Reader};
 use crate::{
     host::Host,
     network::Network,
-    websocket::{debug::Debug, dial::Dial, samples::Samples, waiter::Waiter},
+    waiter::Waiter,
+    websocket::{debug::Debug, dial::Dial, samples::Samples},
 };
 
 impl Session {

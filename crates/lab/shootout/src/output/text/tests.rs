@@ -19,9 +19,9 @@ fn a_good_step() {
         &broadcast_step(),
         &expect![[r#"
             clients:  1000    95per-delivery:  95ms    min-delivery:   1ms    median-delivery:  48ms    max-delivery: 101ms
-                last delivery p50 50.5 ms, p95 95.1 ms, p99 99.0 ms, max 100 ms; listeners p50 33.4 ms, p95 63.4 ms, p99 66.0 ms, max 66.7 ms
+                last delivery p50 50.5 ms, p95 95.0 ms, p99 99.0 ms, max 100 ms; listeners p50 33.4 ms, p95 63.4 ms, p99 66.0 ms, max 66.7 ms
                 100 sent, 0 unacknowledged; 100000 of 100000 delivered, 0 lost, 0 duplicated, 0 out of order
-                acknowledgement (sender's rtt) p50 25.3 ms, p95 47.5 ms, p99 49.5 ms, max 50.0 ms
+                acknowledgement (sender's rtt) p50 25.2 ms, p95 47.5 ms, p99 49.5 ms, max 50.0 ms
                 in flight: 4 broadcasts at most, 3.9 on average (--concurrent 4)
                 in 0.50 s: generator 0.26 s CPU (52 %), target 0.31 s CPU (62 %), 35.0 MB
         "#]],
@@ -34,9 +34,9 @@ fn a_bad_step() {
         &faulty_step(),
         &expect![[r#"
             clients:  1000    95per-delivery: >95ms    min-delivery:   1ms    median-delivery:  48ms    max-delivery: >101ms
-                last delivery p50 50.5 ms, p95 > 95.1 ms, p99 > 99.0 ms, max > 100 ms; listeners p50 33.4 ms, p95 63.4 ms, p99 > 66.0 ms, max > 66.7 ms
+                last delivery p50 50.5 ms, p95 > 95.0 ms, p99 > 99.0 ms, max > 100 ms; listeners p50 33.4 ms, p95 63.4 ms, p99 > 66.0 ms, max > 66.7 ms
                 100 sent, 2 unacknowledged; 99993 of 100000 delivered (1 late), 7 lost, 3 duplicated, 4 out of order
-                acknowledgement (sender's rtt) p50 25.3 ms, p95 47.5 ms, p99 49.5 ms, max 50.0 ms
+                acknowledgement (sender's rtt) p50 25.2 ms, p95 47.5 ms, p99 49.5 ms, max 50.0 ms
                 in flight: 4 broadcasts at most, 3.9 on average (--concurrent 4)
                 in 0.50 s: generator 0.26 s CPU (52 %), target 0.31 s CPU (62 %), 35.0 MB
                 4 failed: connection refused (3), timed out in the HTTP upgrade (1)
@@ -53,7 +53,7 @@ fn an_echo_step() {
         &echo_step(),
         &expect![[r#"
             clients:  1000    95per-rtt:  76ms    min-rtt:   0ms    median-rtt:  30ms    max-rtt: 1382ms
-                round trip p50 25.3 ms, p95 47.5 ms, p99 49.5 ms, max 50.0 ms
+                round trip p50 25.2 ms, p95 47.5 ms, p99 49.5 ms, max 50.0 ms
                 100 sent, 0 unanswered
                 in 0.50 s: generator 0.26 s CPU (52 %), target 0.31 s CPU (62 %), 35.0 MB
         "#]],

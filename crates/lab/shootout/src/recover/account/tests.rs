@@ -185,3 +185,34 @@ fn a_server_that_never_answers_fills_no_memory() {
     assert_eq!(n_taken, MAX_HELD as u64);
     assert_eq!(account.release().n_new, 5);
 }
+
+#[test]
+fn what_was_published_while_a_client_was_away_is_told_from_what_it_lost() {
+    let mut uncertain = Ranges::default();
+    let mut account = Account::new(false);
+    [1, 2].into_iter().for_each(|number| {
+        arrive(&mut account, number);
+    });
+    // Cut after 2, and subscribed again when 5 had begun. 4 came all the same, 6 never.
+    account.was_away(account.highest() + 1..=5);
+    [4, 7].into_iter().for_each(|number| {
+        arrive(&mut account, number);
+    });
+    assert_eq!(
+        (
+            account.n_missing(1..=7, &uncertain),
+            account.n_missed(1..=7, &uncertain)
+        ),
+        (3, 2)
+    );
+    uncertain.insert(5);
+    assert_eq!(
+        (
+            account.n_missing(1..=7, &uncertain),
+            account.n_missed(1..=7, &uncertain)
+        ),
+        (2, 1)
+    );
+    let none = RangeInclusive::new(1, 0);
+    assert_eq!(account.n_missed(none, &uncertain), 0);
+}

@@ -11,7 +11,11 @@ use serde::Serialize;
 
 use crate::{
     meter::{Watched, seconds},
-    recover::{outcome::RecoverOutcome, tally::Round},
+    recover::{
+        cost::Costs,
+        outcome::RecoverOutcome,
+        tally::{Round, Tally},
+    },
 };
 
 #[derive(Serialize)]
@@ -46,6 +50,8 @@ struct Document<'a> {
     connect_us: Distribution,
     broadcast_us: Distribution,
     rounds: Vec<RoundObject>,
+    base: Option<Base>,
+    cost: Costs,
     causes: BTreeMap<String, u64>,
     thresholds: &'a [Threshold],
     generator: GeneratorObject<'a>,
@@ -84,6 +90,20 @@ struct RoundObject {
     reordered: u64,
     repeated: u64,
     rearranged: u64,
+}
+
+/// Clients of the base protocol beside the others.
+#[derive(Serialize)]
+struct Base {
+    clients: usize,
+    ready: u64,
+    cuts: u64,
+    returns: u64,
+    received: u64,
+    missed: u64,
+    lost: u64,
+    duplicated: u64,
+    reordered: u64,
 }
 
 #[derive(Serialize)]
@@ -144,6 +164,8 @@ fn object(outcome: &RecoverOutcome) -> Document<'_> {
         connect_us: Distribution::from(&tally.connect),
         broadcast_us: Distribution::from(&outcome.published.rtt),
         rounds: tally.rounds.iter().enumerate().map(round).collect(),
+        base: (options.n_beside > 0).then(|| base(options.n_beside, tally)),
+        cost: outcome.costs,
         causes: causes.iter().flat_map(|causes| causes.by_count()).collect(),
         thresholds: &outcome.thresholds,
         generator: GeneratorObject {
@@ -155,6 +177,21 @@ fn object(outcome: &RecoverOutcome) -> Document<'_> {
         interrupted: outcome.is_interrupted,
         faulty: outcome.is_faulty(),
         notes: outcome.remarks(),
+    }
+}
+
+fn base(n_clients: usize, tally: &Tally) -> Base {
+    let counts = &tally.beside;
+    Base {
+        clients: n_clients,
+        ready: tally.n_beside_opened,
+        cuts: counts.n_cuts,
+        returns: counts.ways.total(),
+        received: counts.n_new,
+        missed: counts.n_missed,
+        lost: counts.n_lost,
+        duplicated: counts.n_duplicated,
+        reordered: counts.n_reordered,
     }
 }
 

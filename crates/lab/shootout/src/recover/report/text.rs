@@ -26,6 +26,7 @@ fn write(out: &mut String, outcome: &RecoverOutcome) -> fmt::Result {
     writeln!(out, "Plimsoll {}, recovery benchmark", env!("CARGO_PKG_VERSION"))?;
     writeln!(out, "{}\n", outcome.options.words())?;
     messages(out, outcome, &totals)?;
+    beside(out, outcome)?;
     returns(out, outcome, &totals)?;
     times(out, "recovery", &outcome.tally.recovery)?;
     times(out, "reconnect", &outcome.tally.reconnect)?;
@@ -83,6 +84,32 @@ fn messages(out: &mut String, outcome: &RecoverOutcome, totals: &Round) -> fmt::
             "before the protocol's rule: {} repeated, {} rearranged",
             totals.n_repeated, totals.n_rearranged
         ),
+    )
+}
+
+/// The clients of the base protocol beside the others.
+fn beside(out: &mut String, outcome: &RecoverOutcome) -> fmt::Result {
+    let n_beside = outcome.options.n_beside;
+    if n_beside == 0 {
+        return Ok(());
+    }
+    let Round {
+        n_new,
+        n_missed,
+        n_lost,
+        n_duplicated,
+        n_reordered,
+        ..
+    } = outcome.tally.beside;
+    line(
+        out,
+        "base",
+        &format!("{n_beside} clients: {n_new} messages received, {n_missed} missed while away"),
+    )?;
+    line(
+        out,
+        "",
+        &format!("{n_lost} lost while connected, {n_duplicated} duplicated, {n_reordered} reordered"),
     )
 }
 

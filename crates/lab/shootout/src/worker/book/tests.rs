@@ -13,13 +13,8 @@ const RUN: Run = Run {
 };
 
 fn book(server_type: ServerType) -> Book {
-    Book::new(Arc::new(Wire::new(
-        server_type,
-        Encoding::Json,
-        "channel",
-        0,
-        RUN,
-    )))
+    let wire = Wire::new(server_type, Encoding::Json, "channel", 0, RUN);
+    Book::new(Arc::new(wire), Nodes::default())
 }
 
 fn order(slot: usize, id: u64) -> SendOrder {

@@ -32,17 +32,55 @@ fn figures_are_published_to_a_collector() {
 }
 
 #[test]
+fn figures_are_published_over_statsd() {
+    let environment_of = |reporter: &str| {
+        let test = read_text(&with_plugins(&format!(
+            "{{publish-metrics: [{reporter}], fake-data: {{}}}}"
+        )))
+        .unwrap();
+        let [publication] = test.publications() else {
+            panic!("one reporter is one output");
+        };
+        assert_eq!(publication.output, "statsd");
+        let environment = publication.environment.iter();
+        let lines: Vec<_> = environment
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        lines.join("\n")
+    };
+    expect![[r#"
+        K6_STATSD_ADDR=127.0.0.1:8125
+        K6_STATSD_ENABLE_TAGS=false
+        K6_STATSD_NAMESPACE=artillery."#]]
+    .assert_eq(&environment_of("{type: statsd}"));
+    expect![[r#"
+        K6_STATSD_ADDR=example.test:1
+        K6_STATSD_ENABLE_TAGS=true
+        K6_STATSD_NAMESPACE=load.
+        PLIMSOLL_STATSD_TAGS=team:a,zone:b"#]]
+    .assert_eq(&environment_of(
+        "{type: datadog, host: '{{ $env.HOST }}', port: 1, prefix: load., tags: ['team:a', 'zone:b'], event: {send: false}}",
+    ));
+    check_error(
+        &with_plugins("{publish-metrics: [{type: influxdb-statsd, port: x, excluded: [a]}], fake-data: {}}"),
+        &expect![[r#"
+            test.yml:1:56: config.plugins.publish-metrics[0]: `port` is x; expected a number up to 65535, for example 8125
+            test.yml:1:99: config.plugins.publish-metrics[0].excluded: all figures are sent; filter them in the agent"#]],
+    );
+}
+
+#[test]
 fn plugins_that_are_absent_are_mistakes() {
     check_error(
         &with_plugins(
-            "{publish-metrics: [{type: datadog, apiKey: x}, {type: open-telemetry, traces: {}}], slack: {webhookUrl: x}, \
+            "{publish-metrics: [{type: newrelic, licenseKey: x}, {type: open-telemetry, traces: {}}], slack: {webhookUrl: x}, \
              memory-inspector: []}",
         ),
         &expect![[r#"
-            test.yml:1:63: config.plugins.publish-metrics[0].type: the reporter `datadog` is not supported; its agent or collector may take OTLP, as type: open-telemetry. Remove it, or run with --overrides '{"config": {"plugins": {"publish-metrics": []}}}'
-            test.yml:1:84: config.plugins.publish-metrics[1]: `metrics` is missing: expected a map, for example metrics: { exporter: otlp-http }
-            test.yml:1:128: config.plugins.slack: the plugin is not supported: no messages are sent; remove it, or run with --overrides '{"config": {"plugins": {"slack": null}}}' and report the exit code or `plimsoll runs show latest`
-            test.yml:1:163: config.plugins.memory-inspector: the plugin is not supported; --watch PID measures the memory and CPU of a process
+            test.yml:1:63: config.plugins.publish-metrics[0].type: the reporter `newrelic` is not supported; its agent or collector may take OTLP, as type: open-telemetry. Remove it, or run with --overrides '{"config": {"plugins": {"publish-metrics": []}}}'
+            test.yml:1:89: config.plugins.publish-metrics[1]: `metrics` is missing: expected a map, for example metrics: { exporter: otlp-http }
+            test.yml:1:133: config.plugins.slack: the plugin is not supported: no messages are sent; remove it, or run with --overrides '{"config": {"plugins": {"slack": null}}}' and report the exit code or `plimsoll runs show latest`
+            test.yml:1:168: config.plugins.memory-inspector: the plugin is not supported; --watch PID measures the memory and CPU of a process
             test.yml:3:17: scenarios[0].flow[0].log: `$internetEmail` belongs to the plugin fake-data; name it in the configuration: plugins: { fake-data: {} }"#]],
     );
     // What takes a plugin out of a file.

@@ -13,7 +13,9 @@ const PAGE: &str = "<form id=find><input name=q value=old><button type=submit na
 fn page() -> Selection {
     let mut reader = PageReader::new();
     pieces(PAGE).for_each(|piece| reader.read(piece).unwrap());
-    Selection::new(Nodes::root(Page::new(reader.finish(), Held::default()).into()))
+    Selection::new(Nodes::root(
+        Page::new(reader.finish(), String::new(), Held::default()).into(),
+    ))
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::{
         criterion::Criterion,
         element::Element,
         form,
+        handed::Handed,
         nodes::{Nodes, Relation},
         value,
     },
@@ -71,11 +72,9 @@ impl Selection {
         self.nodes.ids.iter().map(|&id| Self::new(self.nodes.then([id])))
     }
 
-    fn elements(&self) -> impl Iterator<Item = Element> {
-        self.nodes
-            .ids
-            .iter()
-            .map(|&id| Element::new(&self.nodes.page, id))
+    fn elements(&self) -> impl Iterator<Item = Handed> {
+        let ids = self.nodes.ids.iter();
+        ids.map(|&id| Handed(Element::new(&self.nodes.page, id)))
     }
 }
 
@@ -227,6 +226,12 @@ impl Selection {
     fn find<'js>(&self, ctx: Ctx<'js>, what: Value<'js>) -> Result<Selection> {
         let criterion = self.criterion(&ctx, &what, "find")?;
         criterion.within(&ctx, &self.nodes).map(Self::new)
+    }
+
+    /// The first of what [`Self::find`] finds.
+    fn single<'js>(&self, ctx: Ctx<'js>, what: Value<'js>) -> Result<Selection> {
+        let found = self.criterion(&ctx, &what, "single")?.within(&ctx, &self.nodes)?;
+        Ok(Self::new(self.nodes.then(found.ids.first().copied())))
     }
 
     fn filter<'js>(&self, ctx: Ctx<'js>, what: Value<'js>) -> Result<Selection> {

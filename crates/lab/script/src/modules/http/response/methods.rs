@@ -247,9 +247,10 @@ impl<'js> Response<'js> {
 impl<'js> Response<'js> {
     fn page(&mut self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
         let facts = self.facts.clone();
+        let address = self.url();
         once(&mut self.page, || {
             let body = body_of(ctx, &facts, "no page")?;
-            html::parse(ctx, &String::from_utf8_lossy(body))?.into_js(ctx)
+            html::parse(ctx, &String::from_utf8_lossy(body), &address)?.into_js(ctx)
         })
     }
 }

@@ -66,12 +66,12 @@ fn a_closed_model_reads_as_abs() {
              100%     90 (longest request)
 
             Latency percentiles (ms), from the start of a request
-              p50         15.007
-              p75         16.757
-              p90         25.213
-              p95         57.607
-              p99         83.521
-              p99.5       86.761
+              p50         15.000
+              p75         16.750
+              p90         25.200
+              p95         57.600
+              p99         83.520
+              p99.5       86.760
               p99.9       89.352
               p99.95      89.676
               p99.99      89.935
@@ -144,12 +144,12 @@ fn an_open_model_says_whether_its_rate_was_kept() {
              100%     90 (longest request)
 
             Latency percentiles (ms), from when a request was due
-              p50         15.007
-              p75         16.757
-              p90         25.213
-              p95         57.607
-              p99         83.521
-              p99.5       86.761
+              p50         15.000
+              p75         16.750
+              p90         25.200
+              p95         57.600
+              p99         83.520
+              p99.5       86.760
               p99.9       89.352
               p99.95      89.676
               p99.99      89.935

@@ -7,16 +7,16 @@ use std::{
 
 /// The one that waits, if there is one.
 #[derive(Debug, Default)]
-pub(super) struct Waiter(RefCell<Option<Waker>>);
+pub(crate) struct Waiter(RefCell<Option<Waker>>);
 
 impl Waiter {
     /// The future that is being polled waits from now on, until it is woken.
-    pub(super) fn register(&self, cx: &Context<'_>) {
+    pub(crate) fn register(&self, cx: &Context<'_>) {
         self.0.replace(Some(cx.waker().clone()));
     }
 
     /// Wakes the one that waits.
-    pub(super) fn wake(&self) {
+    pub(crate) fn wake(&self) {
         if let Some(waker) = self.0.take() {
             waker.wake();
         }

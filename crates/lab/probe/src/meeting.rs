@@ -1,0 +1,187 @@
+//! One connection: the handshake, and what the server says in the first seconds.
+
+use std::{
+    net::SocketAddr,
+    task::Poll,
+    time::{Duration, Instant},
+};
+
+use plimsoll_cable::reply::Reply;
+use plimsoll_clients::websocket::{
+    Attempt, ConnectError, Connection, Conversation, Recipient, Response, Timings,
+};
+use plimsoll_websocket::{Event, Opcode};
+use tokio::time::timeout;
+
+use crate::{Kind, greeting};
+
+/// How long a greeting may take.
+const GREETING_LIMIT: Duration = Duration::from_secs(2);
+
+/// How long the answer to a heartbeat may take.
+const ANSWER_LIMIT: Duration = Duration::from_secs(2);
+
+/// How long pings are waited for. Action Cable sends one every three seconds.
+const PINGS_LIMIT: Duration = Duration::from_secs(7);
+
+/// The messages that are kept. Later ones are dropped.
+const MAX_MESSAGES: usize = 16;
+
+/// The kept part of a message, in characters.
+const MAX_MESSAGE_CHARS: usize = 2000;
+
+/// Whether a connection waits for messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Listening {
+    /// Only the handshake matters.
+    No,
+    Yes,
+}
+
+/// A connection that is over.
+#[derive(Debug)]
+pub(crate) struct Meeting {
+    pub(crate) remote: Option<SocketAddr>,
+    pub(crate) response: Option<Response>,
+    pub(crate) outcome: Result<Opened, ConnectError>,
+}
+
+/// A WebSocket that was open.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) timings: Timings,
+    pub(crate) protocol: Option<String>,
+    pub(crate) is_deflated: bool,
+    pub(crate) heard: Heard,
+}
+
+/// What the server sent.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    messages: Vec<(Instant, String)>,
+    ping_frames: Vec<Instant>,
+    /// The server's kind. None if the connection did not listen.
+    pub(crate) kind: Option<Kind>,
+}
+
+impl Meeting {
+    /// Listens to an open WebSocket and closes it, at most for the time that is `left` and one second.
+    pub(crate) async fn of(
+        attempt: Attempt,
+        path_and_query: &str,
+        listening: Listening,
+        left: Duration,
+    ) -> Self {
+        let outcome = match attempt.outcome {
+            Err(error) => Err(error),
+            Ok((connection, timings)) => Ok(Opened {
+                timings,
+                protocol: connection.protocol().map(str::to_owned),
+                is_deflated: connection.is_deflated(),
+                heard: listen(connection, path_and_query, listening, left).await,
+            }),
+        };
+        Self {
+            remote: attempt.remote,
+            response: attempt.response,
+            outcome,
+        }
+    }
+}
+
+async fn listen(connection: Connection, path_and_query: &str, listening: Listening, left: Duration) -> Heard {
+    let mut conversation = Conversation::new(connection);
+    let mut heard = Heard::default();
+    if listening == Listening::Yes {
+        // What was heard until the end of the time counts.
+        let _ = timeout(left, heard.find_kind(&mut conversation, path_and_query)).await;
+    }
+    conversation.close(&mut heard, Conversation::CLOSE_TIMEOUT).await;
+    heard
+}
+
+impl Heard {
+    /// The server's first message.
+    pub(crate) fn first(&self) -> Option<&str> {
+        self.messages.first().map(|(_, text)| text.as_str())
+    }
+
+    /// When Action Cable's pings arrived.
+    pub(crate) fn pings(&self) -> impl Iterator<Item = Instant> {
+        let is_ping = |text: &str| matches!(Reply::parse(text), Ok(Reply::Ping));
+        let messages = self.messages.iter();
+        messages.filter(move |(_, text)| is_ping(text)).map(|&(at, _)| at)
+    }
+
+    /// When Ping frames arrived.
+    pub(crate) fn ping_frames(&self) -> impl Iterator<Item = Instant> {
+        self.ping_frames.iter().copied()
+    }
+
+    async fn find_kind(&mut self, conversation: &mut Conversation, path_and_query: &str) {
+        self.kind = Some(Kind::Websocket);
+        self.read(conversation, GREETING_LIMIT, |heard| heard.first().is_some())
+            .await;
+        let Some(first) = self.first() else {
+            self.ask(conversation, path_and_query).await;
+            return;
+        };
+        let Some(greeting) = greeting::understand(first) else {
+            return;
+        };
+        self.kind = Some(greeting.kind);
+        if greeting.kind.is_cable() && !greeting.is_refusal {
+            self.read(conversation, PINGS_LIMIT, |heard| heard.pings().nth(1).is_some())
+                .await;
+        }
+    }
+
+    /// Sends a heartbeat to a server that is silent.
+    async fn ask(&mut self, conversation: &mut Conversation, path_and_query: &str) {
+        let heartbeat = greeting::heartbeat(path_and_query);
+        if conversation.queue(Opcode::Text, heartbeat.as_bytes()).is_err() {
+            return;
+        }
+        self.read(conversation, ANSWER_LIMIT, |heard| heard.first().is_some())
+            .await;
+        if let Some(answer) = self.first() {
+            self.kind = Some(greeting::of_answer(heartbeat, answer));
+            // It is an answer and no greeting.
+            self.messages.clear();
+        }
+    }
+
+    /// Reads until there is enough, the limit has passed, or the connection is over.
+    async fn read(
+        &mut self,
+        conversation: &mut Conversation,
+        limit: Duration,
+        is_enough: impl Fn(&Self) -> bool,
+    ) {
+        let reading = conversation.read_until(self, |_, heard| {
+            if is_enough(heard) {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        });
+        let _ = timeout(limit, reading).await;
+    }
+}
+
+impl Recipient for Heard {
+    fn put(&mut self, at: Instant, event: Event<'_>) {
+        let text = match event {
+            Event::Text(text) => text.chars().take(MAX_MESSAGE_CHARS).collect(),
+            Event::Binary(bytes) => format!("(binary, {} bytes)", bytes.len()),
+            Event::Ping(_) if self.ping_frames.len() < MAX_MESSAGES => {
+                self.ping_frames.push(at);
+                return;
+            }
+            Event::Ping(_) | Event::Pong(_) | Event::Close(_) => return,
+        };
+        if self.messages.len() < MAX_MESSAGES {
+            self.messages.push((at, text));
+        }
+    }
+}
