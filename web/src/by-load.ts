@@ -55,16 +55,25 @@ function latency(byLoad: ByLoad): Spec | null {
     const lines = [line("p50", "median", "text"), line("p95", "p95", "ink-2"), line("p99", "p99", "ink-3", [7, 4])];
     const above = lines.flatMap(({ values }) => values.filter((value) => typeof value === "number" && value > 0));
     const isWide = Math.max(...(above as number[])) / Math.min(...(above as number[])) > WIDE;
+    const notes = [
+        knee &&
+            `Beyond about ${format(Math.round(knee.load), "count")} ${UNITS[byLoad.unit]}, p95 rises clearly faster: from ${format(knee.p95, "duration")} to ${format(knee.last_p95, "duration")}.`,
+        bounds(curve),
+    ].filter((note) => note !== null);
     return {
         ...spec(byLoad, byLoad.latency, "duration", lines),
-        ...(knee
-            ? {
-                  note: `Beyond about ${format(Math.round(knee.load), "count")} ${UNITS[byLoad.unit]}, p95 rises clearly faster: from ${format(knee.p95, "duration")} to ${format(knee.last_p95, "duration")}.`,
-                  mark: { x: knee.load, label: "knee" },
-              }
-            : {}),
+        ...(notes.length > 0 ? { note: notes.join(" ") } : {}),
+        ...(knee ? { mark: { x: knee.load, label: "knee" } } : {}),
         vertical: isWide ? "log" : "linear",
     };
+}
+
+/** What lost messages do to the lines; null if nothing was lost. */
+function bounds(curve: Level[]): string | null {
+    const found = curve.flatMap(({ latency }) => latency?.lower_bounds_from ?? []);
+    if (found.length === 0) return null;
+    const least = format(Math.min(...found), "duration");
+    return `Messages were lost: times of ${least} and more are lower bounds.`;
 }
 
 /** Shares of what failed; a run in which nothing failed shows that. */

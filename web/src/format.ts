@@ -147,6 +147,11 @@ function thousands(text: string): string {
     return fraction === undefined ? apart : `${apart}.${fraction}`;
 }
 
+/** A text in pieces: those at odd indexes are a number with its unit and stay on one line. */
+export function unbroken(text: string): string[] {
+    return text.split(/(\d[\d.,]* (?:µs|ms|s|min|h|B|kB|MB|GB|TB|PB|%|cores?|users?)(?![\w/]))/);
+}
+
 /** A command line that a shell reads as these words. */
 export function shellCommand(words: string[]): string {
     return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");

@@ -1,6 +1,6 @@
 // Which metrics of a run are shown, in which order, and how their numbers read. Pure.
 
-import type { Unit } from "./format.ts";
+import { format, type Unit } from "./format.ts";
 import type { Contains, Distribution, Metric, Summary } from "./summary.ts";
 
 /** Trends of plain numbers and of bytes are kept in thousandths. */
@@ -22,8 +22,24 @@ export function trends(summary: Summary, first: string | null): string[] {
         .map(([name]) => name);
 }
 
+/** The figures of a distribution that are durations or numbers. */
+export type FigureKey = Exclude<keyof Distribution, "count" | "lower_bounds_from">;
+
+/** How close to the bound a figure counts as one: samples are known within 0.1 %. */
+const BOUND_WITHIN = 0.999;
+
+/** A figure for readers; one that is a lower bound, because of lost messages, has a `>`. */
+export function figureOf(values: Distribution, key: FigureKey, contains: Contains): string {
+    const from = values.lower_bounds_from;
+    const value = values[key];
+    const text = format(value * scaleOf(contains), unitOf(contains));
+    // The mean contains every time that is too short.
+    const isBound = from !== undefined && (key === "mean" || value >= from * BOUND_WITHIN);
+    return isBound ? `> ${text}` : text;
+}
+
 /** The figures of a distribution that tables show. */
-export const COLUMNS: readonly { key: keyof Distribution; label: string }[] = [
+export const COLUMNS: readonly { key: FigureKey; label: string }[] = [
     { key: "mean", label: "mean" },
     { key: "min", label: "min" },
     { key: "p50", label: "median" },

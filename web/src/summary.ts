@@ -162,6 +162,8 @@ export interface Distribution {
     p99: number;
     p99_9: number;
     max: number;
+    /** From here on, figures are lower bounds: samples of lost messages count with the time that was waited. */
+    lower_bounds_from?: number;
 }
 
 export interface Losses {

@@ -56,6 +56,15 @@ test("each chart has the figures of the levels, and the knee has its mark", () =
     assert.equal(specs[1]?.mark, undefined);
 });
 
+test("a chart with lost messages says which of its times are lower bounds", () => {
+    const lossy = level(200, 3_000);
+    if (lossy.latency) lossy.latency.lower_bounds_from = 3_000;
+    const notes = [[level(100, 1_000), lossy], [level(100, 1_000), level(200, 3_000)]].map(
+        (curve) => againstLoad(byLoad(curve))[0]?.note,
+    );
+    assert.deepEqual(notes, ["Messages were lost: times of 3 ms and more are lower bounds.", undefined]);
+});
+
 test("a run with one load has no such charts", () => {
     assert.deepEqual(againstLoad(byLoad([])), []);
     assert.deepEqual(againstLoad(byLoad([level(10, 5)])), []);

@@ -13,6 +13,7 @@ import {
     share,
     shellCommand,
     tick,
+    unbroken,
 } from "../src/format.ts";
 
 function check<T>(of: (input: T) => string, cases: readonly (readonly [T, string])[]): void {
@@ -117,4 +118,13 @@ test("ticks leave out what the title says", () => {
 test("a command can be pasted into a shell", () => {
     assert.equal(shellCommand(["plimsoll", "run", "chat.js"]), "plimsoll run chat.js");
     assert.equal(shellCommand(["-e", "URL=ws://h/?a=b c", "it's", ""]), "-e 'URL=ws://h/?a=b c' 'it'\\''s' ''");
+});
+
+test("a number and its unit stay on one line", () => {
+    const cases = [
+        ["p95 of rtt 20.9 ms (80 samples)", ["p95 of rtt ", "20.9 ms", " (80 samples)"]],
+        ["held 24 users for 4 s", ["held ", "24 users", " for ", "4 s", ""]],
+        ["2 scenarios, 5 min/h", ["2 scenarios, 5 min/h"]],
+    ] as const;
+    for (const [text, expected] of cases) assert.deepEqual(unbroken(text), expected);
 });

@@ -49,7 +49,7 @@ test("a search without anything leaves all", () => {
 
 test("every verdict has its colour, and another word is no good news", () => {
     assert.deepEqual(
-        ["pass", "fail", "doubtful", "incomplete", "found"].map(badgeClass),
-        ["pass", "fail", "doubtful", "incomplete", "unknown"],
+        ["pass", "fail", "doubtful", "incomplete", "inconclusive", "found"].map(badgeClass),
+        ["pass", "fail", "doubtful", "incomplete", "doubtful", "unknown"],
     );
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { checkShare, thresholdValue, trends } from "../src/metrics.ts";
+import { checkShare, COLUMNS, figureOf, thresholdValue, trends } from "../src/metrics.ts";
 import type { Contains, Metric, Summary } from "../src/summary.ts";
 
 function trend(contains: Contains, count = 1): Metric {
@@ -26,6 +26,17 @@ test("what tells most comes first, and what the generator does comes late", () =
     };
     const names = trends({ metrics } as unknown as Summary, "rtt");
     assert.deepEqual(names, ["rtt", "connecting", "rtt{scenario:chat}", "iteration_duration", "queue"]);
+});
+
+test("figures of lost messages are lower bounds, and so is their mean", () => {
+    const values = { count: 9, min: 40, mean: 900, p50: 50, p90: 70, p95: 1_998, p99: 2_000, p99_9: 2_000, max: 2_500 };
+    const shown = (more: object) =>
+        COLUMNS.map(({ key }) => figureOf({ ...values, ...more }, key, "time")).join(", ");
+    assert.equal(shown({}), "900 µs, 40 µs, 50 µs, 70 µs, 2 ms, 2 ms, 2 ms, 2.5 ms");
+    assert.equal(
+        shown({ lower_bounds_from: 2_000 }),
+        "> 900 µs, 40 µs, 50 µs, 70 µs, > 2 ms, > 2 ms, > 2 ms, > 2.5 ms",
+    );
 });
 
 test("the figures of thresholds are in their own units", () => {

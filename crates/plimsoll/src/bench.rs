@@ -13,9 +13,11 @@ mod studio;
 mod trials;
 mod typed;
 
+#[cfg(test)]
+pub(crate) use self::args::ABSENT_AB_FLAGS;
 pub(crate) use self::{
     args::{BroadcastArgs, ConnectArgs, EchoArgs},
-    options::UsageError,
+    options::{UsageError, parse_header},
     trials::of_flags as trials,
 };
 use self::{

@@ -8,12 +8,12 @@ use std::{
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
-    bench, check, completion, conform, controller, demo,
+    arguments, bench, check, completion, conform, controller, demo, doctor,
     exit::{Failure, Status},
-    new, numbers, report, run, runs, schema,
+    man, new, numbers, probe, report, run, runs, schema,
     serve::{
         self,
-        settings::{self, ReadError},
+        settings::{self, ReadError, Reading},
     },
     surroundings::Surroundings,
     ui,
@@ -21,7 +21,13 @@ use crate::{
 
 /// A real-time cable server, and the load laboratory that finds its line.
 #[derive(Debug, Parser)]
-#[command(name = "plimsoll", version, propagate_version = true, max_term_width = 110)]
+#[command(
+    name = "plimsoll",
+    version,
+    long_version = env!("PLIMSOLL_VERSION"),
+    propagate_version = true,
+    max_term_width = 110
+)]
 pub(crate) struct CommandLine {
     #[command(subcommand)]
     command: Command,
@@ -33,9 +39,11 @@ enum Command {
     Bench(Box<bench::Options>),
     Ab(Box<bench::AbOptions>),
     Serve(Box<serve::Options>),
+    Doctor(doctor::Options),
     Run(Box<run::Options>),
     Line(Box<run::LineOptions>),
     Quick(run::QuickOptions),
+    Probe(Box<probe::Options>),
     Inspect(run::InspectOptions),
     Archive(Box<run::ArchiveOptions>),
     Report(report::Options),
@@ -51,6 +59,7 @@ enum Command {
     Scale(controller::ScaleOptions),
     Stats(controller::StatsOptions),
     Completion(completion::Options),
+    Man(man::Options),
 }
 
 /// Runs the command that the arguments name. On wrong usage clap explains and ends the process with code 2.
@@ -74,11 +83,7 @@ pub(crate) fn run(arguments: Vec<OsString>, surroundings: &Surroundings<'_>) -> 
 }
 
 fn serve(arguments: Vec<OsString>, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
-    let reading = match settings::read(&CommandLine::command(), arguments, surroundings) {
-        Ok(reading) => reading,
-        Err(ReadError::CommandLine(error)) => error.exit(),
-        Err(ReadError::Below(wrong)) => return Err(Failure::Usage(wrong.join("\n       "))),
-    };
+    let reading = read_settings(arguments, surroundings)?;
     if let Some(text) = reading.printed {
         for warning in reading.warnings {
             writeln!(io::stderr(), "warning: {warning}")?;
@@ -92,6 +97,30 @@ fn serve(arguments: Vec<OsString>, surroundings: &Surroundings<'_>) -> Result<St
     }
 }
 
+/// Checks the server that `plimsoll serve` would start with the flags behind `--`.
+fn diagnose(options: &doctor::Options, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+    let front = ["plimsoll", "serve"].map(OsString::from);
+    let arguments = arguments::with_dashes(front.into_iter().chain(options.serve.iter().cloned()));
+    let reading = read_settings(arguments, surroundings)?;
+    match CommandLine::from_arg_matches(&reading.matches) {
+        Ok(CommandLine {
+            command: Command::Serve(server),
+        }) => options.execute(*server, &reading.warnings),
+        Ok(_) => Err(Failure::Usage(
+            "behind -- only flags of serve are expected".to_owned(),
+        )),
+        Err(error) => error.exit(),
+    }
+}
+
+fn read_settings(arguments: Vec<OsString>, surroundings: &Surroundings<'_>) -> Result<Reading, Failure> {
+    match settings::read(&CommandLine::command(), arguments, surroundings) {
+        Ok(reading) => Ok(reading),
+        Err(ReadError::CommandLine(error)) => error.exit(),
+        Err(ReadError::Below(wrong)) => Err(Failure::Usage(wrong.join("\n       "))),
+    }
+}
+
 fn execute(
     command_line: CommandLine,
     warnings: &[String],
@@ -102,9 +131,11 @@ fn execute(
         Command::Bench(options) => options.execute(surroundings),
         Command::Ab(options) => options.execute(surroundings),
         Command::Serve(options) => options.execute(warnings),
+        Command::Doctor(options) => diagnose(&options, surroundings),
         Command::Run(options) => options.execute(surroundings),
         Command::Line(options) => options.execute(surroundings),
         Command::Quick(options) => options.execute(surroundings),
+        Command::Probe(options) => options.execute(),
         Command::Inspect(options) => options.execute(surroundings),
         Command::Archive(options) => options.execute(surroundings),
         Command::Report(options) => options.execute(surroundings),
@@ -120,6 +151,7 @@ fn execute(
         Command::Scale(options) => options.execute(),
         Command::Stats(options) => options.execute(),
         Command::Completion(options) => options.execute(CommandLine::command()),
+        Command::Man(options) => options.execute(CommandLine::command()),
     }
 }
 

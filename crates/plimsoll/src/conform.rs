@@ -8,7 +8,6 @@ mod flags;
 mod matrix;
 mod progress;
 mod report_file;
-mod trust;
 mod websocket;
 
 use clap::{Parser, Subcommand};

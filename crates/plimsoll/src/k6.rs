@@ -16,7 +16,7 @@ use crate::exit::{Failure, Status};
 const VERSION: &str = "1.8.1";
 
 /// The commands of k6 that are there.
-const COMMANDS: [&str; 11] = [
+pub(crate) const COMMANDS: [&str; 11] = [
     "run",
     "inspect",
     "archive",

@@ -199,7 +199,8 @@ fn no_typescript(template: &Template) -> Failure {
     ))
 }
 
-fn refusal(path: &Path, error: &io::Error) -> Failure {
+/// Why a file cannot be written.
+pub(crate) fn refusal(path: &Path, error: &io::Error) -> Failure {
     let parent = path.parent().filter(|folder| *folder != Path::new(""));
     let path = path.display();
     Failure::Usage(match error.kind() {
@@ -217,7 +218,7 @@ fn refusal(path: &Path, error: &io::Error) -> Failure {
 }
 
 /// A file that is not there, or with `force` an empty one.
-fn open(path: &Path, force: bool) -> io::Result<File> {
+pub(crate) fn open(path: &Path, force: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     if force {
         options.write(true).create(true).truncate(true)

@@ -4,6 +4,7 @@ mod archive;
 mod artillery;
 mod check;
 mod config_file;
+mod dashboard;
 mod dialect;
 mod environment;
 mod flags;
@@ -35,6 +36,12 @@ pub(crate) use self::{
     options::Options,
     unsupported::command as unsupported,
     variables::with_variables,
+};
+#[cfg(test)]
+pub(crate) use self::{
+    artillery::ABSENT_FLAGS as ABSENT_ARTILLERY_FLAGS,
+    unsupported::{COMMANDS as ABSENT_COMMANDS, FLAGS as ABSENT_FLAGS},
+    wsdirector::NO_RUBY,
 };
 use crate::{
     exit::{Failure, Status},

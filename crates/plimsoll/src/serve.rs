@@ -4,6 +4,9 @@ mod api;
 mod broadcasting;
 mod broker;
 mod certificate;
+mod check;
+mod cluster;
+mod durable_streams;
 mod events;
 mod hangup;
 mod headings;
@@ -13,12 +16,14 @@ mod key_pair;
 mod listener;
 mod memory;
 mod monitoring;
+mod nats;
 mod path;
 mod redis;
 mod remote;
 mod reporter;
 mod secrets;
 pub(crate) mod settings;
+mod shared_broker;
 mod stopping;
 
 use std::{
@@ -35,7 +40,7 @@ use std::{
 use clap::{Parser, ValueEnum};
 use plimsoll_load::preflight::{self, OpenFileLimit};
 use plimsoll_server::{
-    AdminPage, Broadcasts, Config, Listeners, PathPattern, Ports, Publisher,
+    AdminPage, Broadcasts, Config, Engine, Listeners, PathPattern, Ports, Publisher,
     application::{Application, Benchmark, Chat, NoApplication},
 };
 use plimsoll_telemetry::Registry;
@@ -46,17 +51,19 @@ use self::{
     broker::BrokerOptions,
     hangup::Rereadable,
     identification::IdentificationOptions,
-    ingest::{Ingest, IngestOptions},
+    ingest::{ClusterConnections, Ingest, IngestOptions, Sources},
     listener::ListenerOptions,
     memory::MemoryOptions,
     monitoring::MonitoringOptions,
     path::absolute_path,
     secrets::Secrets,
+    shared_broker::{RunningBroker, SharedBroker},
     stopping::{Orders, StoppingOptions},
 };
 use crate::{
     exit::{Failure, Status},
     logging::{Log, LogFormat, LogLevel},
+    session::Format,
 };
 
 /// The number of open files that are not clients: listeners, event queues, standard streams, refusals in progress.
@@ -77,6 +84,7 @@ Examples:
   plimsoll serve --rpc_host http://app/_anycable   an application with AnyCable's RPC over HTTP
   plimsoll serve --broadcast_key secret            backends broadcast with POST /_broadcast on the same port
   plimsoll serve --broadcast_adapter http,redisx   backends broadcast through a Redis stream, too
+  plimsoll serve --pubsub redis                    one of several servers that hear each other over Redis
 
 Paths: /cable (Action Cable), /events (with --sse), /health, /ready, /_broadcast, /, and beside
 an embedded application /json and /binary (websocket-shootout) and /echo.
@@ -161,6 +169,9 @@ pub(crate) struct Options {
     /// Print all settings as a settings file, with the source of each, and exit. Secrets are omitted.
     #[arg(long)]
     print_config: bool,
+    /// Check limits, ports, the application and Redis, print the result, and exit: see `plimsoll doctor`.
+    #[arg(long)]
+    check: bool,
     /// Print one JSON line on stdout when clients can connect: {"event":"listening","address":…,"pid":…}.
     #[arg(long)]
     announce: bool,
@@ -185,6 +196,8 @@ pub(crate) struct Options {
     #[command(flatten)]
     events: events::Options,
     #[command(flatten)]
+    durable_streams: durable_streams::Options,
+    #[command(flatten)]
     listener: ListenerOptions,
     #[command(flatten)]
     monitoring: MonitoringOptions,
@@ -206,6 +219,9 @@ enum App {
 impl Options {
     /// Runs the server. `warnings` come from reading the settings.
     pub(crate) fn execute(self, warnings: &[String]) -> Result<Status, Failure> {
+        if self.check {
+            return self.diagnose(warnings, None)?.print(Format::Text);
+        }
         let registry = Registry::default();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -235,14 +251,17 @@ impl Options {
     async fn serve(self, registry: Registry) -> Result<Status, Failure> {
         self.keeping.warn();
         let open_files = preflight::raise_open_file_limit();
-        let has_broker = self.keeping.is_on();
         let front = self
             .identification
-            .prepare(&self.secrets, &registry, has_broker)
+            .prepare(&self.secrets, &registry, &self.keeping)
             .await?;
-        let redis = self.ingest.redis_server()?;
+        let sources = self.ingest.sources(self.keeping.name(), &registry)?;
+        let broker = self.shared_broker(&sources)?;
         let clients = Listeners::bind(&self.host, self.port, self.n_shards())?;
-        let config = self.config(&open_files, clients.addresses(), registry.clone())?;
+        let engine = sources
+            .engine()
+            .or_else(|| broker.as_ref().map(SharedBroker::engine));
+        let config = self.config(&open_files, clients.addresses(), registry.clone(), engine)?;
         let tls = config.tls.clone();
         tls.clone().into_iter().for_each(certificate::keep_fresh);
         let jwks = front.jwks();
@@ -258,13 +277,15 @@ impl Options {
         self.monitoring.start(&registry);
         let remote = self.remote_application(&config)?;
         let ingest: Cell<Option<Ingest>> = Cell::default();
+        // They go on until the last session is gone.
+        let cluster: Cell<Option<ClusterConnections>> = Cell::default();
+        let running_broker: Cell<Option<RunningBroker>> = Cell::default();
         let application = |publisher: Publisher| {
-            ingest.set(Some(self.ingest.start(
-                redis,
-                self.node_id.as_deref(),
-                &publisher,
-                &registry,
-            )));
+            running_broker.set(broker.map(|broker| broker.start(publisher.clone(), &registry)));
+            let node_id = self.node_id.as_deref();
+            let (adapters, connections) = self.ingest.start(sources, node_id, &publisher, &registry);
+            ingest.set(Some(adapters));
+            cluster.set(connections);
             let application = match self.embedded() {
                 Some(app) => app.start(publisher),
                 None => remote,
@@ -282,8 +303,36 @@ impl Options {
             served = plimsoll_server::run(config, ports, application, shutdown) => served?,
             Ok(reason) = end => return Err(hurried(reason)),
         }
+        // Behind the sessions: until they end, broadcasts in progress need it.
+        if let Some(broker) = running_broker.take() {
+            broker.stop().await;
+        }
         tracing::info!("Stopped.");
         Ok(Status::Success)
+    }
+
+    /// The broker that several servers share, if there is one.
+    fn shared_broker(&self, sources: &Sources) -> Result<Option<SharedBroker>, Failure> {
+        if !self.keeping.is_shared() {
+            return Ok(None);
+        }
+        if self.durable_streams.durable_streams().is_some() {
+            let text =
+                "--ds reads the streams in the memory of one server; it cannot be used with --broker redis";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        tracing::info!(
+            "Streams are shared with all servers of this Redis (--redis_prefix {}): a message that is confirmed is \
+             stored, and reaches every client once and in order; a loss is announced. Sessions are not resumed, and \
+             no client is present on any stream.",
+            self.ingest.prefix()
+        );
+        if self.ingest.passes_broker_by() {
+            tracing::warn!(
+                "Messages of the adapters redis and nats pass the broker by: clients that are away miss them. Use http or redisx."
+            );
+        }
+        Ok(self.ingest.broker(sources, self.keeping.retentions()))
     }
 
     /// The remote application, without an embedded one.
@@ -306,6 +355,7 @@ impl Options {
         open_files: &OpenFileLimit,
         addresses: &[SocketAddr],
         registry: Registry,
+        engine: Option<Arc<dyn Engine>>,
     ) -> Result<Config, Failure> {
         let allowed = open_files.soft.saturating_sub(RESERVED_FILES).max(1);
         let wanted = if self.max_conn == 0 {
@@ -318,6 +368,10 @@ impl Options {
         Ok(Config {
             paths: self.path.clone(),
             events_path: self.events.path(),
+            durable_streams: self
+                .durable_streams
+                .durable_streams()
+                .filter(|_| self.keeping.name().is_some()),
             health_path: self.health_path.clone(),
             ready_path: self.monitoring.ready_path.clone(),
             metrics_page: self.monitoring.metrics_page(&self.host, self.port),
@@ -331,6 +385,10 @@ impl Options {
                 is_public: self.identification.is_public(),
             })?,
             broker: self.keeping.broker(&memory),
+            engine,
+            presence_webhook: self
+                .keeping
+                .presence_webhook(self.secrets.presence_webhook_secret().as_deref())?,
             max_message_bytes: self.max_message_size as usize,
             max_pending_total: totals.pending,
             max_body_total: totals.bodies,
@@ -474,12 +532,26 @@ fn log_start(config: &Config, open_files: &OpenFileLimit, ports: &Ports, node_id
             tracing::info!("Server-Sent Events are served on http{secure}://{address}{path}.");
         }
     }
+    if let Some(durable) = &config.durable_streams {
+        for address in ports.clients.addresses() {
+            let path = &durable.path;
+            tracing::info!("Durable Streams are read on http{secure}://{address}{path}/<stream>.");
+        }
+    }
     if let Some(broker) = &config.broker {
+        let place = if config.engine.is_some() {
+            "Redis"
+        } else {
+            "memory"
+        };
         tracing::info!(
-            "Messages are kept in memory for clients that were away: {} of a stream, for {} seconds.",
+            "Messages are kept in {place} for clients that were away: {} of a stream, for {} seconds.",
             broker.history.retentions.default.limit,
             broker.history.retentions.default.ttl.as_secs(),
         );
+    }
+    if let Some(webhook) = &config.presence_webhook {
+        tracing::info!("Joins and leaves are told to {}.", webhook.url());
     }
     if let Some(broadcasts) = &config.broadcasts {
         let scheme = format!("http{secure}");

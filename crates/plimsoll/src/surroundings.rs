@@ -27,6 +27,16 @@ impl Surroundings<'_> {
         }
     }
 
+    /// These variables, and no file.
+    #[cfg(test)]
+    pub(crate) fn of_variables(variables: &[(&str, &str)]) -> Self {
+        let owned = |(name, value): &(&str, &str)| (name.into(), value.into());
+        Self {
+            environment: variables.iter().map(owned).collect(),
+            read_file: &|_| Err(io::Error::from(io::ErrorKind::NotFound)),
+        }
+    }
+
     /// A variable that is set; `None` also when it is empty or no text.
     pub(crate) fn variable(&self, name: &str) -> Option<&str> {
         let (_, value) = self.environment.iter().find(|(known, _)| known == name)?;

@@ -3,8 +3,8 @@
 import { nines } from "../axis.ts";
 import type { Line, Spec } from "../chart/chart.ts";
 import { format, type Unit } from "../format.ts";
-import { scaleOf, unitOf } from "../metrics.ts";
-import type { Distribution, Summary, Values } from "../summary.ts";
+import { figureOf, scaleOf, unitOf } from "../metrics.ts";
+import type { Summary, Values } from "../summary.ts";
 import { hasEvents, hasValues, middles, padded, perSecond, track } from "../timeline.ts";
 import { joined, type Run } from "./runs.ts";
 
@@ -29,7 +29,7 @@ export function trend(runs: Run[], name: string, percentile: Percentile): Spec |
             const metric = summary.metrics[name];
             if (!found || metric?.type !== "trend") return null;
             const values = found[percentile].map((value) => (value === null ? null : value * scale));
-            return [values, format(metric.values[percentile as keyof Distribution] * scale, unit)];
+            return [values, figureOf(metric.values, percentile, metric.contains)];
         },
     );
 }

@@ -57,7 +57,7 @@ export function headline({ runs, n_runs, search, is_cut }: Kept): string {
     return search && isFiltered(search) ? `${runs.length} of ${n_runs} ${noun}` : `${n_runs} ${noun}`;
 }
 
-/** The class of the badge with the verdict of a run, or with the end of a search. */
+/** The class of the badge with the verdict of a run or of a search. */
 export function badgeClass(verdict: string): Verdict | "unknown" {
     switch (verdict) {
         case "pass":
@@ -65,6 +65,8 @@ export function badgeClass(verdict: string): Verdict | "unknown" {
         case "doubtful":
         case "incomplete":
             return verdict;
+        case "inconclusive":
+            return "doubtful";
         default:
             return "unknown";
     }

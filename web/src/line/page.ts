@@ -4,33 +4,36 @@ import { Chart } from "../chart/chart.ts";
 import { h, table } from "../dom.ts";
 import { format, moment } from "../format.ts";
 import { frame } from "../frame.ts";
+import { badgeClass } from "../history/kept.ts";
 import { again } from "../section/environment.ts";
 import { grid, type Section, section, smallGrid } from "../section/section.ts";
 import { objectives, uses } from "./curves.ts";
 import { LOADS, type Search, type Step } from "./search.ts";
 
 export function line(search: Search): void {
-    const sections = [curves(search), resources(search), steps(search), failures(search), conditions(search)];
-    frame(
-        search.name,
-        [headline(search), notices(search)],
-        sections.filter((found): found is Section => found !== null),
-    );
+    frame(search.name, [headline(search), notices(search)], [...soFar(search), conditions(search)]);
 }
 
-/** What ends are called, and how good they are. */
-const ENDS: Record<Search["result"]["end"], { word: string; outcome: string }> = {
-    found: { word: "Found", outcome: "pass" },
-    max: { word: "Largest load that holds", outcome: "pass" },
-    generator: { word: "Generator", outcome: "doubtful" },
-    nothing_holds: { word: "Nothing holds", outcome: "fail" },
-    degraded: { word: "Degraded", outcome: "fail" },
-    inconclusive: { word: "Inconclusive", outcome: "doubtful" },
-    interrupted: { word: "Incomplete", outcome: "incomplete" },
+/** What the steps of a search say, also while it goes on. */
+export function soFar(search: Search): Section[] {
+    const sections = [curves(search), resources(search), steps(search), failures(search)];
+    return sections.filter((found): found is Section => found !== null);
+}
+
+/** The verdicts of searches that earlier versions kept, by their ends. */
+const OF_ENDS: Record<Search["result"]["end"], NonNullable<Search["result"]["verdict"]>> = {
+    found: "pass",
+    max: "pass",
+    generator: "inconclusive",
+    nothing_holds: "fail",
+    degraded: "fail",
+    inconclusive: "inconclusive",
+    interrupted: "incomplete",
 };
 
 function headline({ result, started_at, steps, plimsoll }: Search): HTMLElement {
-    const { word, outcome } = ENDS[result.end];
+    const verdict = result.verdict ?? OF_ENDS[result.end];
+    const outcome = badgeClass(verdict);
     const facts = ["load line", moment(started_at), `${format(steps.length, "count")} steps`, `Plimsoll ${plimsoll}`];
     return h(
         "div",
@@ -38,7 +41,7 @@ function headline({ result, started_at, steps, plimsoll }: Search): HTMLElement 
         h(
             "p",
             { class: "facts" },
-            h("span", { class: `badge ${outcome}` }, word),
+            h("span", { class: `badge ${outcome}` }, verdict),
             ...facts.map((fact) => h("span", {}, fact)),
         ),
         h("h1", {}, result.headline),

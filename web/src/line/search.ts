@@ -47,6 +47,8 @@ export interface Search {
     limits: Limit[];
     default_objectives: boolean;
     result: {
+        /** Missing in searches of earlier versions. */
+        verdict?: "pass" | "fail" | "inconclusive" | "incomplete";
         end: "found" | "max" | "generator" | "nothing_holds" | "degraded" | "inconclusive" | "interrupted";
         holds: Level | null;
         breaks: Level | null;

@@ -12,6 +12,7 @@ import { thresholds } from "../section/thresholds.ts";
 import type { RunData } from "../summary.ts";
 import { Charts } from "./charts.ts";
 import { about, Controls, type Link } from "./controls.ts";
+import { Searching } from "./search.ts";
 import type { State } from "./state.ts";
 
 export function live(data: DOMStringMap): void {
@@ -46,6 +47,7 @@ export function live(data: DOMStringMap): void {
         reveal(sections.errors, fill(texts.errors, errors(run)));
     }
 
+    const searching = new Searching(subject.name, controls.element);
     const source = new EventSource("states");
     source.addEventListener("open", () => controls.connected(true));
     // The browser tries again by itself.
@@ -59,8 +61,15 @@ export function live(data: DOMStringMap): void {
         }
         const [run] = state.run?.runs ?? [];
         if (run) draw(run);
-        if (state.mood) controls.show(state.mood, run?.summary.metadata.duration_seconds ?? null);
+        if (state.search !== undefined) searching.show(state.search, state.present ?? "");
+        const elapsed = run?.summary.metadata.duration_seconds ?? (state.search === null ? 0 : since(state.search?.started_at));
+        if (state.mood) controls.show(state.mood, elapsed);
     });
+}
+
+/** Seconds since a moment of this machine's clock. */
+function since(moment: string | undefined): number | null {
+    return moment === undefined ? null : (Date.now() - Date.parse(moment)) / 1000;
 }
 
 /** Another page that belongs to the run, in a frame. */

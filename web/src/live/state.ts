@@ -1,5 +1,6 @@
 // What the program says of a run that goes on.
 
+import type { Search } from "../line/search.ts";
 import type { PageData } from "../summary.ts";
 
 /** What was ordered. */
@@ -12,6 +13,10 @@ export interface Mood {
 export interface State {
     mood?: Mood;
     run?: PageData;
+    /** The steps of a search that are over; null before the first one is. */
+    search?: Search | null;
+    /** How its current step goes. */
+    present?: string;
     /** The report is there. */
     over?: boolean;
 }

@@ -1,8 +1,8 @@
 // The first screen: what the run came to in one sentence, and its figures at a glance.
 
 import { h, svg } from "../dom.ts";
-import { format, moment, seconds, type Unit } from "../format.ts";
-import { checkShare } from "../metrics.ts";
+import { format, moment, seconds, type Unit, unbroken } from "../format.ts";
+import { checkShare, type FigureKey, figureOf } from "../metrics.ts";
 import type { Generator, RunData, Summary, Values } from "../summary.ts";
 import { hasValues, padded, perSecond, track } from "../timeline.ts";
 
@@ -11,7 +11,7 @@ export function headline({ summary, headline }: RunData): HTMLElement {
     const facts = [
         KINDS[metadata.kind],
         moment(metadata.started_at),
-        seconds(metadata.duration_seconds),
+        seconds(rounded(metadata.duration_seconds)),
         `Plimsoll ${metadata.plimsoll}`,
     ];
     return h(
@@ -23,7 +23,13 @@ export function headline({ summary, headline }: RunData): HTMLElement {
             h("span", { class: `badge ${headline.verdict}` }, headline.verdict),
             ...facts.filter(Boolean).map((fact) => h("span", {}, fact as string)),
         ),
-        h("h1", {}, headline.sentence),
+        h(
+            "h1",
+            {},
+            ...unbroken(headline.sentence).map((piece, at) =>
+                at % 2 === 1 ? h("span", { class: "unbroken" }, piece) : piece,
+            ),
+        ),
     );
 }
 
@@ -35,8 +41,8 @@ const KINDS: Record<string, string> = {
     bench: "benchmark",
 };
 
-/** The limit of causes; the page shows further ones on request. */
-const SHOWN_REASONS = 4;
+/** The limit of causes; the page shows further ones on request. Reason: the headline stays on the first screen of a phone. */
+const SHOWN_REASONS = 1;
 
 /** What a doubt means for the reader, by its kind. */
 const MEANINGS: Record<string, string> = {
@@ -132,7 +138,7 @@ function sparkline(values: Values): SVGElement {
 function users({ summary, highlights }: RunData): Tile {
     const { timeline, by_load } = summary;
     const { level, is_held } = highlights;
-    const whole = seconds(summary.metadata.duration_seconds);
+    const whole = seconds(rounded(summary.metadata.duration_seconds));
     if (level && is_held && by_load?.unit === "users") {
         return {
             label: "Users held",
@@ -149,9 +155,9 @@ function users({ summary, highlights }: RunData): Tile {
     };
 }
 
-/** Whole seconds for times that are long enough, and tenths for those above a second, as in the sentence. */
+/** Whole seconds for times that are long enough, tenths for those above a second, hundredths for shorter ones, as in the sentence. */
 function rounded(seconds: number): number {
-    if (seconds < 1) return seconds;
+    if (seconds < 1) return Math.round(seconds * 100) / 100;
     return seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds);
 }
 
@@ -161,13 +167,13 @@ function latency({ summary, highlights }: RunData): Tile | null {
     const metric = name === null ? undefined : summary.metrics[name];
     if (name === null || metric?.type !== "trend") return null;
     const part = summary.by_load?.latency === name ? highlights.level : null;
-    const { p95 } = metric.values;
-    const { p50, p99 } = part?.latency ?? metric.values;
-    const others = `median ${format(p50, "duration")}, p99 ${format(p99, "duration")}`;
+    const values = part?.latency ?? metric.values;
+    const figure = (key: FigureKey) => figureOf(values, key, "time");
+    const others = `median ${figure("p50")}, p99 ${figure("p99")}`;
     return {
         label: `${name}, p95`,
-        value: format(part?.latency?.p95 ?? p95, "duration"),
-        detail: part?.latency ? `${others}; whole run ${format(p95, "duration")}` : others,
+        value: figure("p95"),
+        detail: part?.latency ? `${others}; whole run ${figureOf(metric.values, "p95", "time")}` : others,
         trend: track(summary.timeline, name, "trend")?.p95,
     };
 }

@@ -5,8 +5,8 @@ import { Chart, type Line, type Spec } from "../chart/chart.ts";
 import { h } from "../dom.ts";
 import { format } from "../format.ts";
 import { cells } from "../heat.ts";
-import { scaleOf, trends, unitOf } from "../metrics.ts";
-import type { Distribution, RunData, Values } from "../summary.ts";
+import { COLUMNS, figureOf, scaleOf, trends, unitOf } from "../metrics.ts";
+import type { RunData, Values } from "../summary.ts";
 import type { Ink } from "../ink.ts";
 import { middles, track } from "../timeline.ts";
 import { grid, type Section, section } from "./section.ts";
@@ -82,7 +82,7 @@ export function overTime({ summary }: RunData, name: string): Spec | null {
         ink,
         values: scaled(found[key], scale),
         halo: heat !== null,
-        total: format(metric.values[key] * scale, unit),
+        total: figureOf(metric.values, key, metric.contains),
         ...(dash ? { dash } : {}),
         ...(hidden ? { hidden } : {}),
     }));
@@ -130,21 +130,10 @@ function curve({ summary, curves }: RunData, name: string): Spec | null {
 function distribution({ summary }: RunData, name: string): HTMLElement[] {
     const metric = summary.metrics[name];
     if (metric?.type !== "trend") return [];
-    const scale = scaleOf(metric.contains);
-    const unit = unitOf(metric.contains);
-    const keys: [keyof Distribution, string][] = [
-        ["min", "min"],
-        ["mean", "mean"],
-        ["p50", "median"],
-        ["p90", "p90"],
-        ["p95", "p95"],
-        ["p99", "p99"],
-        ["p99_9", "p99.9"],
-        ["max", "max"],
-    ];
+    const { values, contains } = metric;
     return [
-        figure("samples", format(metric.values.count, "count")),
-        ...keys.map(([key, label]) => figure(label, format(metric.values[key] * scale, unit))),
+        figure("samples", format(values.count, "count")),
+        ...COLUMNS.map(({ key, label }) => figure(label, figureOf(values, key, contains))),
     ];
 }
 

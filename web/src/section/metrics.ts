@@ -2,7 +2,7 @@
 
 import { h, table } from "../dom.ts";
 import { format, type Unit } from "../format.ts";
-import { COLUMNS, scaleOf, unitOf } from "../metrics.ts";
+import { COLUMNS, figureOf, unitOf } from "../metrics.ts";
 import type { Metric, RunData } from "../summary.ts";
 import { type Section, section } from "./section.ts";
 
@@ -22,9 +22,7 @@ function trends(found: [string, Of<"trend">][]): HTMLElement | null {
     const rows = found.map(([name, { contains, values }]) => [
         name,
         format(values.count, "count"),
-        ...COLUMNS.map(({ key }) =>
-            values.count > 0 ? format(values[key] * scaleOf(contains), unitOf(contains)) : "–",
-        ),
+        ...COLUMNS.map(({ key }) => (values.count > 0 ? figureOf(values, key, contains) : "–")),
     ]);
     return table(
         "Distributions",

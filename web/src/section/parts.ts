@@ -3,7 +3,7 @@
 import { h, table } from "../dom.ts";
 import { format, seconds } from "../format.ts";
 import type { Check, Part, RunData, Scenario } from "../summary.ts";
-import { checkShare } from "../metrics.ts";
+import { checkShare, figureOf } from "../metrics.ts";
 import { type Section, section } from "./section.ts";
 
 export function parts({ summary }: RunData): Section | null {
@@ -78,10 +78,7 @@ function figures(
                 : of
                   ? format(of.count, "count")
                   : "–",
-            format(of?.p50, "duration"),
-            format(of?.p95, "duration"),
-            format(of?.p99, "duration"),
-            format(of?.max, "duration"),
+            ...(["p50", "p95", "p99", "max"] as const).map((key) => (of ? figureOf(of, key, "time") : "–")),
             checksOf(part.checks),
         ];
     });

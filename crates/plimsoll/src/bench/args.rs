@@ -19,4 +19,7 @@ pub(crate) use self::{
 };
 
 #[cfg(test)]
+pub(crate) use self::http::ABSENT as ABSENT_AB_FLAGS;
+
+#[cfg(test)]
 mod tests;

@@ -125,7 +125,12 @@ impl TryFrom<BroadcastArgs> for Exchange {
         };
         let n_steps = (args.total_steps > 0).then_some(args.total_steps);
         let model = model(&args)?;
-        let common = common(args.clients, Workload::Broadcast)?;
+        let nodes = args.nodes.iter().map(|url| Target::parse(url));
+        let nodes = nodes.collect::<Result<_, _>>()?;
+        let common = Common {
+            nodes,
+            ..common(args.clients, Workload::Broadcast)?
+        };
         refuse_type(
             &common,
             ServerType::Echo,
@@ -253,6 +258,7 @@ fn common(args: ClientArgs, workload: Workload) -> Result<Common, UsageError> {
     let n_cores = thread::available_parallelism().map_or(1, NonZero::get);
     Ok(Common {
         target: Target::parse(&args.url)?,
+        nodes: Vec::new(),
         server_type,
         encoding,
         channel: args.channel,
@@ -325,7 +331,7 @@ fn offered(sub_protocol: Option<String>, encoding: Encoding) -> Result<Option<St
 }
 
 /// Name and value of a header.
-pub(super) fn parse_header(text: String) -> Result<(String, String), UsageError> {
+pub(crate) fn parse_header(text: String) -> Result<(String, String), UsageError> {
     match text.split_once(':') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.trim().to_owned())),
         _ => Err(UsageError::Header(text)),

@@ -37,6 +37,11 @@ pub(crate) enum RecoverUsageError {
         "--action-cable-encoding {0} has no extended protocol; expected json or msgpack, or --protocol base"
     )]
     Encoding(Encoding),
+    /// All clients speak the base protocol already.
+    #[error(
+        "--base and --protocol base do not go together: --base has clients of the base protocol beside extended ones"
+    )]
+    OnlyBase,
     /// All clients would subscribe to one identifier.
     #[error(
         "--channel {0:?} does not contain {{stream}}, which stands for the name of the stream of a client"
@@ -66,6 +71,9 @@ impl TryFrom<RecoverArgs> for RecoverOptions {
         if dialect.subprotocol().is_none() {
             return Err(RecoverUsageError::Encoding(args.action_cable_encoding));
         }
+        if protocol == Protocol::Base && args.base > 0 {
+            return Err(RecoverUsageError::OnlyBase);
+        }
         if !args.channel.contains("{stream}") {
             return Err(RecoverUsageError::Channel(args.channel));
         }
@@ -86,7 +94,7 @@ impl TryFrom<RecoverArgs> for RecoverOptions {
         let n_cores = thread::available_parallelism().map_or(1, NonZero::get);
         Ok(Self {
             broadcast_url: broadcast_url(args.broadcast_url, &target)?,
-            timetable: Timetable::new(cuts, args.duration, args.clients)?,
+            timetable: Timetable::new(cuts, args.duration, args.clients + args.base)?,
             target,
             protocol,
             encoding: args.action_cable_encoding,
@@ -98,6 +106,7 @@ impl TryFrom<RecoverArgs> for RecoverOptions {
             headers: headers.collect::<Result<_, _>>()?,
             local_addresses: args.local_addr,
             n_clients: args.clients,
+            n_beside: args.base,
             n_streams: args.streams,
             schedule,
             broadcast_key: args.broadcast_key,
@@ -210,6 +219,10 @@ mod tests {
             (
                 "ws://h/ --threshold rtt:p(95)<1",
                 "bench recover does not measure rtt; it measures recovery",
+            ),
+            (
+                "ws://h/ --base 3 --protocol base",
+                "--base and --protocol base do not go together",
             ),
             ("ws://h/ --header x", "--header \"x\" is not a header"),
             ("ws://h/ --rate 1/h --duration 0s", "--rate"),

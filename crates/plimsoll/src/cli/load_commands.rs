@@ -64,10 +64,10 @@ const GAPS: [(&[&str], &[&str], &str); 10] = [
          and `plimsoll bench --out` write the samples of one load.",
     ),
     (
-        &["ui", "tui", "no-tui"],
+        &["tui", "no-tui"],
         &[LINE, LINE_BENCH],
         "A search prints a row for each step, and draws the current step below the rows. Charts of single steps \
-         would restart every few seconds; the report has charts of all steps.",
+         would restart every few seconds; the page of --ui and the report have charts of all steps.",
     ),
     (
         &["address", "linger"],

@@ -2,13 +2,17 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use clap::{Parser, ValueEnum};
-use plimsoll_conformance::cable::{self, Cable};
+use clap::{
+    Parser, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser as _},
+};
+use plimsoll_conformance::cable::{self, Cable, Dialect};
 
-use super::{conduct::conduct, flags::Flags, trust::Trust};
+use super::{conduct::conduct, flags::Flags};
 use crate::{
     exit::{Failure, Status},
     surroundings::Surroundings,
+    trust::Trust,
 };
 
 const EXAMPLES: &str = "\
@@ -18,6 +22,7 @@ Examples:
   plimsoll conform cable ws://127.0.0.1:0/cable --rpc-listen 127.0.0.1:0 --broadcast-key secret --command \\
     \"plimsoll serve --port {port} --rpc_host {rpc} --headers cookie,x-api-token --broadcast_key secret\"
   plimsoll conform cable ws://localhost:9292/cable --rpc none   conformance/rails, on Action Cable itself
+  plimsoll conform cable ws://localhost:8080/cable --subprotocol actioncable-v1-ext-msgpack
 
 The suite is the server's application: over gRPC, as AnyCable's servers ask one at 127.0.0.1:50051, or over
 HTTP at http://127.0.0.1:50051/_anycable. The server has to pass on the headers cookie and x-api-token.
@@ -32,6 +37,10 @@ pub(super) struct Options {
     /// URL of the cable, for example ws://localhost:8080/cable, or wss://…. Port 0 takes a free port, for --command.
     #[arg(value_name = "URL", required_unless_present = "list")]
     url: Option<String>,
+    /// Sub-protocol of the clients. Cases about the extended protocol use its form in the same encoding.
+    #[arg(long, value_name = "NAME", value_parser = subprotocols(), default_value = "actioncable-v1-json",
+          help_heading = SERVER)]
+    subprotocol: Dialect,
     /// How the server calls its application, which is this program.
     #[arg(long, value_enum, value_name = "RPC", default_value_t = Rpc::Grpc, help_heading = SERVER)]
     rpc: Rpc,
@@ -96,6 +105,7 @@ impl Options {
         let url = target.to_string();
         let suite = Cable::new(cable::Options {
             target,
+            dialect: self.subprotocol,
             rpc: match self.rpc {
                 Rpc::Grpc => cable::Rpc::Grpc,
                 Rpc::Http => cable::Rpc::Http,
@@ -115,6 +125,11 @@ impl Options {
         });
         conduct("cable", &suite, &url, &self.flags, surroundings)
     }
+}
+
+fn subprotocols() -> impl clap::builder::TypedValueParser<Value = Dialect> {
+    // The parser before accepts these names alone.
+    PossibleValuesParser::new(Dialect::names()).map(|name| Dialect::named(&name).unwrap_or_default())
 }
 
 /// Reason of the greatest value: an hour; no server keeps a client waiting longer.

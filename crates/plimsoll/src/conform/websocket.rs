@@ -19,11 +19,11 @@ use rustls::ServerConfig;
 use super::{
     conduct::{Finished, Stop, Subject, conduct, conduct_by},
     flags::Flags,
-    trust::Trust,
 };
 use crate::{
     exit::{Failure, Status},
     surroundings::Surroundings,
+    trust::Trust,
 };
 
 const EXAMPLES: &str = "\

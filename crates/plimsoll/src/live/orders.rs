@@ -36,3 +36,25 @@ impl Orders for RunOrders {
         }
     }
 }
+
+/// Orders to a search, which chooses its loads itself.
+pub(super) struct SearchOrders {
+    pub(super) signals: Signals,
+}
+
+impl Orders for SearchOrders {
+    fn end(&self) {
+        self.signals.end_by_hand();
+    }
+
+    fn pause_or_resume(&self) -> Result<(), String> {
+        Err("a search cannot be paused; end it with Stop".to_owned())
+    }
+
+    fn mood(&self) -> Mood {
+        Mood {
+            is_paused: false,
+            is_ending: self.signals.count() > 0,
+        }
+    }
+}

@@ -3,14 +3,17 @@
 use std::io;
 
 use clap::Args;
-use plimsoll_live::page::{Page, Subject};
+use plimsoll_live::{
+    Orders,
+    page::{Page, Subject},
+};
 use plimsoll_load::{machine::Machine, run::Control};
 use plimsoll_report::{
     Summary, html,
     summary::{Kind, Origin},
 };
 
-use super::orders::RunOrders;
+use super::orders::{RunOrders, SearchOrders};
 use crate::{exit::Failure, origin::origin, screen::Screen, session, signals::Signals};
 
 /// Whether there is a page, and where.
@@ -48,7 +51,7 @@ pub(crate) struct LivePage {
 }
 
 impl PageFlags {
-    /// Serves the page, if there is to be one, and says where.
+    /// Serves the page of a run, if there is to be one, and says where.
     ///
     /// # Errors
     /// When it cannot be where it was wanted.
@@ -57,9 +60,6 @@ impl PageFlags {
         setting: PageSetting<'_>,
         screen: &Screen<io::Stderr>,
     ) -> Result<Option<LivePage>, Failure> {
-        let Some(address) = &self.ui else {
-            return Ok(None);
-        };
         let session::Subject { kind, name, link, .. } = setting.subject;
         let subject = Subject {
             name: name.to_owned(),
@@ -71,16 +71,47 @@ impl PageFlags {
             signals: setting.signals,
             kind,
         };
-        let page =
-            Page::serve(address, subject, orders).map_err(|error| Failure::Usage(error.to_string()))?;
-        screen.print(&format!("Live page: {}\n", page.url()));
-        Ok(Some(LivePage {
+        let page = self.open(subject, orders, screen)?;
+        Ok(page.map(|page| LivePage {
             page,
             kind,
             name: name.to_owned(),
             redact: setting.redact,
             machine: Machine::read(),
         }))
+    }
+
+    /// Serves the page of a search, if there is to be one, and says where.
+    ///
+    /// # Errors
+    /// When it cannot be where it was wanted.
+    pub(crate) fn serve_search(
+        &self,
+        name: &str,
+        signals: Signals,
+        screen: &Screen<io::Stderr>,
+    ) -> Result<Option<Page>, Failure> {
+        let subject = Subject {
+            name: name.to_owned(),
+            can_pause: false,
+            link: None,
+        };
+        self.open(subject, SearchOrders { signals }, screen)
+    }
+
+    fn open(
+        &self,
+        subject: Subject,
+        orders: impl Orders + Sync + 'static,
+        screen: &Screen<io::Stderr>,
+    ) -> Result<Option<Page>, Failure> {
+        let Some(address) = &self.ui else {
+            return Ok(None);
+        };
+        let page =
+            Page::serve(address, subject, orders).map_err(|error| Failure::Usage(error.to_string()))?;
+        screen.print(&format!("Live page: {}\n", page.url()));
+        Ok(Some(page))
     }
 }
 

@@ -22,6 +22,8 @@ mod reports;
 mod summary;
 
 pub(super) use self::input::{Input, read_files};
+#[cfg(test)]
+pub(crate) use self::options::ABSENT as ABSENT_FLAGS;
 use self::options::Options;
 pub(crate) use self::options::{LayerFlags, TestFlags};
 pub(crate) use self::quick::Options as QuickOptions;

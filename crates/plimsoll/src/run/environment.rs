@@ -76,18 +76,11 @@ pub(super) fn compose(
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use super::*;
 
     #[test]
     fn scripts_see_the_system_and_what_is_given() {
-        let surroundings = Surroundings {
-            environment: [("HOME", "/me"), ("ROOM", "lobby")]
-                .map(|(name, value)| (name.into(), value.into()))
-                .into(),
-            read_file: &|_| Err(io::Error::from(io::ErrorKind::NotFound)),
-        };
+        let surroundings = Surroundings::of_variables(&[("HOME", "/me"), ("ROOM", "lobby")]);
         for (given, with_system, expected) in [
             (&[][..], true, "HOME=/me ROOM=lobby"),
             (&[][..], false, ""),

@@ -7,10 +7,10 @@ use std::{
 };
 
 use plimsoll_line::{
-    objective::Objective,
     report::Report,
-    search::{Budget, End, Expectation, Line, Next, Search},
+    search::{Budget, Line, Next, Search},
     step::Step,
+    verdict::Verdict,
 };
 use plimsoll_load::preflight;
 use plimsoll_script::Redaction;
@@ -147,17 +147,34 @@ impl Setup<'_> {
         let unit = self.workload.unit();
         let (began, start) = (SystemTime::now(), Instant::now());
         let command = self.command();
-        self.talk.begin(unit, &goals, self.n_targets);
+        let page = &self.results.page;
+        let page = page.serve_search(&self.name, signals.clone(), self.basis.screen())?;
+        let talk = self.talk.on(page);
+        talk.begin(unit, &goals, self.n_targets);
+        let report = |found: Found| Report {
+            plimsoll: env!("CARGO_PKG_VERSION"),
+            command: command.clone(),
+            started_at: plimsoll_report::rfc3339_secs(began),
+            name: self.name.clone(),
+            unit,
+            objectives: goals.objectives.clone(),
+            are_defaults: goals.are_defaults,
+            precision: settings.precision,
+            expected: settings.expected,
+            line: found.line,
+            steps: found.steps,
+            notices: notices.clone(),
+        };
         let hunt = Hunt {
             open_files: preflight::raise_open_file_limit().n_connections(),
-            objectives: &goals.objectives,
             taker: Taker {
                 objectives: &goals.objectives,
                 timing: self.timing,
-                talk: &self.talk,
+                talk: &talk,
                 signals: &signals,
             },
-            talk: &self.talk,
+            talk: &talk,
+            report: &report,
             workload: self.workload,
             watched: self.watched,
             search,
@@ -174,21 +191,8 @@ impl Setup<'_> {
             }
         };
         self.basis.repeats().tell();
-        let report = Report {
-            plimsoll: env!("CARGO_PKG_VERSION"),
-            command,
-            started_at: plimsoll_report::rfc3339_secs(began),
-            name: self.name,
-            unit,
-            objectives: goals.objectives,
-            are_defaults: goals.are_defaults,
-            precision: settings.precision,
-            expected: settings.expected,
-            line: found.line,
-            steps: found.steps,
-            notices,
-        };
-        let printed = self.talk.finish(&report);
+        let report = report(found);
+        let printed = talk.finish(&report);
         // A closed standard output is no reason to lose the search.
         self.keeper
             .keep_as(&kept::entry(&report, began, start.elapsed()), || {
@@ -197,6 +201,7 @@ impl Setup<'_> {
         for path in &self.results.report {
             options::write_report(path, &report)?;
         }
+        talk.close(&report).await;
         printed?;
         end(&report)
     }
@@ -214,9 +219,10 @@ struct Hunt<'a> {
     watched: Watched,
     search: Search,
     steps: Vec<Step>,
-    objectives: &'a [Objective],
     taker: Taker<'a>,
     talk: &'a Talk,
+    /// The report of the search so far.
+    report: &'a dyn Fn(Found) -> Report,
     /// Connections that this process may open.
     open_files: u64,
     start: Instant,
@@ -250,7 +256,13 @@ impl Hunt<'_> {
             };
             self.search.record(load, step.verdict);
             self.steps.push(step);
-            self.talk.step(&self.steps, self.objectives)?;
+            self.talk.step(&self.steps, self.taker.objectives);
+            self.talk.show(|| {
+                (self.report)(Found {
+                    line: self.search.so_far(),
+                    steps: self.steps.clone(),
+                })
+            });
         }
     }
 
@@ -290,16 +302,12 @@ impl Hunt<'_> {
 
 /// The end of the command, after the sentence has been printed.
 fn end(report: &Report) -> Result<Status, Failure> {
-    let expectation = report.expectation().map(|(_, expectation)| expectation);
-    match (report.line.end, expectation) {
-        (End::Interrupted, _) => {
+    match report.verdict() {
+        Verdict::Pass => Ok(Status::Success),
+        Verdict::Fail => Ok(Status::BadResult),
+        Verdict::Inconclusive => Ok(Status::CannotTell),
+        Verdict::Incomplete => {
             Err(TestFailure::Interrupted.because("the search was interrupted by a signal"))
         }
-        (_, Some(Expectation::Met)) => Ok(Status::Success),
-        (_, Some(Expectation::Missed)) => Ok(Status::BadResult),
-        (_, Some(Expectation::Undecided)) => Ok(Status::CannotTell),
-        (End::Found | End::Max, None) => Ok(Status::Success),
-        (End::Generator | End::Inconclusive(_), None) => Ok(Status::CannotTell),
-        (End::NothingHolds | End::Degraded, None) => Ok(Status::BadResult),
     }
 }

@@ -2,13 +2,14 @@
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, error::Error};
 
-/// A flag and the alternative.
+/// A flag or command and the alternative.
 type Unsupported = (&'static str, &'static str);
 
 const NO_CLOUD: &str =
     "there is no cloud service; results go to the terminal, to --summary-export and to --out";
 
-const UNSUPPORTED: &[Unsupported] = &[
+/// Flags.
+pub(crate) const FLAGS: &[Unsupported] = &[
     (
         "traces-output",
         "traces are not supported; --http-debug and --websocket-debug show the messages",
@@ -24,8 +25,11 @@ const UNSUPPORTED: &[Unsupported] = &[
     ("no-cloud-secrets", NO_CLOUD),
 ];
 
+/// Those with a value; the others are switches.
+const WITH_VALUE: [&str; 2] = ["traces-output", "features"];
+
 /// Unsupported commands of k6, with alternatives.
-const COMMANDS: &[Unsupported] = &[
+pub(crate) const COMMANDS: &[Unsupported] = &[
     ("cloud", NO_CLOUD),
     ("login", NO_CLOUD),
     (
@@ -58,11 +62,13 @@ impl UnsupportedFlags {
 
 impl Args for UnsupportedFlags {
     fn augment_args(command: Command) -> Command {
-        command.args(
-            UNSUPPORTED
-                .iter()
-                .map(|(flag, _)| Arg::new(*flag).long(*flag).num_args(0..=1).hide(true)),
-        )
+        command.args(FLAGS.iter().map(|(flag, _)| {
+            let arg = Arg::new(*flag).long(*flag).hide(true);
+            // A switch must not take the script for its value.
+            let has_value = WITH_VALUE.contains(flag);
+            arg.num_args(usize::from(has_value)..=1)
+                .require_equals(!has_value)
+        }))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -75,7 +81,7 @@ impl FromArgMatches for UnsupportedFlags {
         let is_typed = |(flag, _): &&Unsupported| {
             matches.value_source(flag) == Some(clap::parser::ValueSource::CommandLine)
         };
-        Ok(Self(UNSUPPORTED.iter().find(is_typed)))
+        Ok(Self(FLAGS.iter().find(is_typed)))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use clap::{ArgAction, Command, parser::ValueSource};
 
-use super::mistake::Mistake;
+use super::{dashboard, mistake::Mistake};
 use crate::{
     exit::{Failure, TestFailure},
     surroundings::Surroundings,
@@ -42,11 +42,6 @@ const REFUSED: &[(&str, &[&str], &str)] = &[
         "K6_PROFILING_ENABLED",
         &["false", "0"],
         "the program has no profiling interface; use perf and other tools of the system",
-    ),
-    (
-        "K6_WEB_DASHBOARD",
-        &["false", "0"],
-        "k6's dashboard is not there; --ui opens a page with charts, and --report writes one",
     ),
     (
         "K6_TLSAUTH",
@@ -112,7 +107,12 @@ pub(crate) fn with_variables(
         }
     }
     let (front, rest) = arguments.split_at(2);
-    Ok(front.iter().chain(&added).chain(rest).cloned().collect())
+    let all = front.iter().chain(&added).chain(rest).cloned().collect();
+    if command.get_name() == "run" {
+        return dashboard::translated(all, surroundings)
+            .map_err(|mistake| TestFailure::InvalidOptions.because(mistake));
+    }
+    Ok(all)
 }
 
 /// The argument for the variable; `None` for a switch that is off.
@@ -153,21 +153,13 @@ fn argument(
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use clap::CommandFactory;
 
     use super::*;
     use crate::cli::CommandLine;
 
     fn arguments(typed: &str, environment: &[(&str, &str)]) -> Result<String, String> {
-        let surroundings = Surroundings {
-            environment: environment
-                .iter()
-                .map(|(name, value)| (name.into(), value.into()))
-                .collect(),
-            read_file: &|_| Err(io::Error::from(io::ErrorKind::NotFound)),
-        };
+        let surroundings = Surroundings::of_variables(environment);
         let typed = typed.split_whitespace().map(OsString::from).collect();
         match with_variables(&CommandLine::command(), typed, &surroundings) {
             Ok(arguments) => {
@@ -225,10 +217,6 @@ mod tests {
             (
                 ("K6_TRACES_OUTPUT", "otel"),
                 "K6_TRACES_OUTPUT: not supported: traces are not supported; --http-debug and --websocket-debug show the messages",
-            ),
-            (
-                ("K6_WEB_DASHBOARD", "true"),
-                "K6_WEB_DASHBOARD: not supported: k6's dashboard is not there; --ui opens a page with charts, and --report writes one",
             ),
             (
                 ("K6_NO_SUMMARY", "maybe"),

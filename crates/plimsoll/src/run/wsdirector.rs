@@ -27,6 +27,8 @@ use crate::{
 mod options;
 mod timings;
 
+#[cfg(test)]
+pub(crate) use self::options::NO_RUBY;
 use self::options::Options;
 pub(super) use self::options::{ClientFlags, Source};
 

@@ -45,19 +45,13 @@ pub(super) struct Options {
 
 /// The names of the kinds of runs.
 const KINDS: [&str; 6] = ["k6", "artillery", "wsdirector", "demo", "bench", LINE];
-/// The verdicts of runs; from `found` on, of searches.
-const VERDICTS: [&str; 11] = [
+/// The verdicts of runs and searches.
+const VERDICTS: [&str; 5] = [
     Verdict::Pass.name(),
     Verdict::Fail.name(),
     Verdict::Doubtful.name(),
     Verdict::Incomplete.name(),
-    "found",
-    "max",
-    "generator",
-    "nothing_holds",
-    "degraded",
-    "inconclusive",
-    "interrupted",
+    plimsoll_line::verdict::Verdict::Inconclusive.name(),
 ];
 
 /// Forms of the list.

@@ -106,10 +106,7 @@ mod tests {
     #[test]
     fn a_member_knows_itself_from_its_variable() {
         let of = |value: &str| {
-            let surroundings = Surroundings {
-                environment: vec![(VARIABLE.into(), value.into())],
-                read_file: &|_| Err(io::Error::from(io::ErrorKind::NotFound)),
-            };
+            let surroundings = Surroundings::of_variables(&[(VARIABLE, value)]);
             Member::of(&surroundings).map_err(|failure| failure.message())
         };
         let member = Member::new("/tmp/1.json".into(), Some("ws://b/".to_owned()));

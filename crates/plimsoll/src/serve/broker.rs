@@ -5,9 +5,10 @@ use std::{str::FromStr, time::Duration};
 use clap::{Args, ValueEnum, builder::RangedU64ValueParser};
 use plimsoll_broker::{Pattern, Retention, Retentions, Settings, Truncation, presence};
 use plimsoll_load::preflight::Memory;
-use plimsoll_server::{Broker, Resuming};
+use plimsoll_server::{Broker, Resuming, Webhook, WebhookUrl};
 
 use super::memory;
+use crate::exit::Failure;
 
 /// The smallest default for the memory of all kept messages, in bytes.
 const MIN_HISTORY_BYTES: u64 = 16 << 20;
@@ -20,7 +21,8 @@ const MIN_PRESENCE_BYTES: u64 = 8 << 20;
 #[command(next_help_heading = "Clients that are away")]
 #[group(id = "keeping")]
 pub(super) struct BrokerOptions {
-    /// Where messages are kept for clients that were away: memory keeps them in this process.
+    /// Where messages are kept for clients that were away: memory keeps them in this process, redis in the Redis of
+    /// --redis_url, which several servers share.
     #[arg(long, value_enum)]
     broker: Option<Adapter>,
     /// Sets of settings under one name; comma-separated. broker: --broker memory.
@@ -43,6 +45,10 @@ pub(super) struct BrokerOptions {
     /// Seconds for which a client of the extended protocol may come back to its session. 0: sessions are not resumed.
     #[arg(long, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(..=MAX_TTL))]
     sessions_ttl: u32,
+    /// What a client must show to go on with its session. none: the id of the session, as with AnyCable. token: also a
+    /// valid token with the identifiers of the session; otherwise it connects like any other client.
+    #[arg(long, value_enum, default_value_t = ResumeCheck::None)]
+    resume_check: ResumeCheck,
     /// Seconds after which the application is told that a client is gone that may still come back; it is not told if
     /// the client comes back earlier.
     #[arg(long, default_value_t = 0, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(..=MAX_TTL))]
@@ -53,6 +59,9 @@ pub(super) struct BrokerOptions {
     /// Tell the clients of a stream when the info of a member changes, with an event of the type update.
     #[arg(long)]
     presence_updates: bool,
+    /// URL that is told who comes and who leaves, in batches of JSON with POST.
+    #[arg(long, value_name = "URL")]
+    presence_webhook: Option<WebhookUrl>,
     /// Answer to a client that asks for all messages since a time when some of them are no longer kept. refuse: the
     /// client learns that it has missed messages. confirm: it gets the rest, as from AnyCable.
     #[arg(long, value_enum, default_value_t = TruncationArgument::Refuse)]
@@ -67,6 +76,8 @@ const MAX_TTL: i64 = 31_536_000;
 enum Adapter {
     /// In the memory of this process.
     Memory,
+    /// In Redis, shared by several servers.
+    Redis,
     /// Nowhere.
     None,
 }
@@ -82,6 +93,13 @@ enum Preset {
     /// AnyCable's settings for a platform; no effect here.
     #[value(hide = true)]
     Heroku,
+}
+
+/// What a client must show to go on with its session, beside the session's id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ResumeCheck {
+    None,
+    Token,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -112,28 +130,73 @@ impl BrokerOptions {
         }
     }
 
-    /// Whether there is a broker.
-    pub(super) fn is_on(&self) -> bool {
+    fn adapter(&self) -> Adapter {
         let preset = self.presets.contains(&Preset::Broker).then_some(Adapter::Memory);
-        self.broker.or(preset) == Some(Adapter::Memory)
+        self.broker.or(preset).unwrap_or(Adapter::None)
+    }
+
+    /// The name of the broker; `None` without one.
+    pub(super) fn name(&self) -> Option<&'static str> {
+        match self.adapter() {
+            Adapter::Memory => Some("memory"),
+            Adapter::Redis => Some("redis"),
+            Adapter::None => None,
+        }
+    }
+
+    /// Whether several servers share the broker.
+    pub(super) fn is_shared(&self) -> bool {
+        self.adapter() == Adapter::Redis
+    }
+
+    /// Whether the broker keeps sessions whose clients may come back, and who is present.
+    pub(super) fn keeps_sessions(&self) -> bool {
+        self.adapter() == Adapter::Memory
+    }
+
+    /// Whether a client needs a token to go on with its session.
+    pub(super) fn checks_returns(&self) -> bool {
+        self.keeps_sessions() && self.resume_check == ResumeCheck::Token
     }
 
     /// The settings of the broker. `None`: nothing is kept.
     pub(super) fn broker(&self, memory: &Memory) -> Option<Broker> {
-        self.is_on().then(|| Broker {
-            presence: presence::Settings {
+        self.name().map(|_| Broker {
+            presence: self.keeps_sessions().then(|| presence::Settings {
                 ttl: Duration::from_secs(self.presence_ttl.into()),
                 announces_updates: self.presence_updates,
                 max_bytes: memory::share(memory, 32, MIN_PRESENCE_BYTES),
-            },
+            }),
             resuming: self.resuming(memory),
             history: self.history(memory),
         })
     }
 
+    /// How much of each stream is kept.
+    pub(super) fn retentions(&self) -> Retentions {
+        let retention = |limits: Limits| Retention {
+            limit: limits.limit.unwrap_or(self.history_limit) as usize,
+            ttl: Duration::from_secs(limits.ttl_secs.unwrap_or(self.history_ttl).into()),
+        };
+        let by_pattern = self.history_streams.iter().flat_map(|limits| &limits.0);
+        Retentions {
+            default: retention(Limits::default()),
+            by_pattern: by_pattern
+                .map(|(pattern, limits)| (pattern.clone(), retention(*limits)))
+                .collect(),
+        }
+    }
+
+    /// The webhook of presence, which is told `key`.
+    pub(super) fn presence_webhook(&self, key: Option<&str>) -> Result<Option<Webhook>, Failure> {
+        let url = self.presence_webhook.clone().filter(|_| self.keeps_sessions());
+        let webhook = url.map(|url| Webhook::new(url, key)).transpose();
+        webhook.map_err(|error| Failure::Usage(format!("--presence_webhook: {error}")))
+    }
+
     fn resuming(&self, memory: &Memory) -> Option<Resuming> {
         let seconds = |seconds: u32| Duration::from_secs(seconds.into());
-        (self.sessions_ttl > 0).then(|| Resuming {
+        (self.keeps_sessions() && self.sessions_ttl > 0).then(|| Resuming {
             ttl: seconds(self.sessions_ttl),
             // A session that is forgotten is told at once.
             disconnect_grace: seconds(self.disconnect_grace),
@@ -142,18 +205,8 @@ impl BrokerOptions {
     }
 
     fn history(&self, memory: &Memory) -> Settings {
-        let retention = |limits: Limits| Retention {
-            limit: limits.limit.unwrap_or(self.history_limit) as usize,
-            ttl: Duration::from_secs(limits.ttl_secs.unwrap_or(self.history_ttl).into()),
-        };
-        let by_pattern = self.history_streams.iter().flat_map(|limits| &limits.0);
         Settings {
-            retentions: Retentions {
-                default: retention(Limits::default()),
-                by_pattern: by_pattern
-                    .map(|(pattern, limits)| (pattern.clone(), retention(*limits)))
-                    .collect(),
-            },
+            retentions: self.retentions(),
             max_bytes: self
                 .history_max_bytes
                 .unwrap_or_else(|| memory::share(memory, 8, MIN_HISTORY_BYTES)),

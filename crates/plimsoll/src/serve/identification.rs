@@ -13,7 +13,7 @@ use plimsoll_server::{
 };
 use plimsoll_telemetry::Registry;
 
-use super::secrets::Secrets;
+use super::{broker::BrokerOptions, secrets::Secrets};
 use crate::exit::Failure;
 
 /// The checks in front of the application.
@@ -69,6 +69,7 @@ pub(super) struct IdentificationOptions {
 pub(super) struct Front {
     tokens: Option<Tokens>,
     without_token: WithoutToken,
+    checks_returns: bool,
     channels: Vec<StreamChannel>,
 }
 
@@ -89,13 +90,19 @@ impl IdentificationOptions {
 
     /// Opens the key set, which is kept up to date from here on.
     ///
-    /// `has_broker`: without one there is no presence, and the state for it would only take memory.
+    /// Without a broker that keeps presence, the state for it would only take memory.
     pub(super) async fn prepare(
         &self,
         secrets: &Secrets,
         registry: &Registry,
-        has_broker: bool,
+        keeping: &BrokerOptions,
     ) -> Result<Front, Failure> {
+        let (has_presence, checks_returns) = (keeping.keeps_sessions(), keeping.checks_returns());
+        if checks_returns && !self.takes_tokens(secrets) {
+            let text = "--resume_check token would let no client go on with its session: give the secret or keys of \
+                tokens with --jwt_secret, --jwt_jwks or --secret";
+            return Err(Failure::Usage(text.to_owned()));
+        }
         if self.enforce_jwt && !self.takes_tokens(secrets) {
             let text = "--enforce_jwt would refuse every client: give the secret or keys of tokens with \
                 --jwt_secret, --jwt_jwks or --secret";
@@ -108,7 +115,8 @@ impl IdentificationOptions {
             );
         }
         Ok(Front {
-            channels: self.channels(secrets, has_broker)?,
+            checks_returns,
+            channels: self.channels(secrets, has_presence)?,
             tokens: self.tokens(secrets, registry).await?,
             without_token: match (self.enforce_jwt, self.noauth || self.public) {
                 (true, _) => WithoutToken::Refused,
@@ -187,7 +195,12 @@ impl Front {
             front = Arc::new(StreamChannels::new(self.channels, front));
         }
         if self.tokens.is_some() || self.without_token != WithoutToken::Application {
-            front = Arc::new(Identification::new(self.tokens, self.without_token, front));
+            let identification = Identification::new(self.tokens, self.without_token, front);
+            front = Arc::new(if self.checks_returns {
+                identification.checking_returns()
+            } else {
+                identification
+            });
         }
         front
     }

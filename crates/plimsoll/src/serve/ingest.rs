@@ -1,14 +1,20 @@
-//! The sources of broadcasts: the flags, and the adapters that they start.
+//! The sources of broadcasts, and the engine of a cluster: the flags, and the connections that they start.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use clap::{Args, ValueEnum};
-use plimsoll_adapters::{Server, Sink};
-use plimsoll_server::Publisher;
+use plimsoll_adapters::{Interest, Jobs, NatsServers, Server, Sink, Taken, outbox};
+use plimsoll_broker::Retentions;
+use plimsoll_server::{AcceptError, Engine, EngineError, Publisher};
 use plimsoll_telemetry::Registry;
 use tokio::{sync::watch, task::JoinSet};
 
-use super::redis::RedisOptions;
+use super::{
+    cluster::{CompatibleEngine, FromCluster, MAX_MESSAGE_BYTES, PubSub},
+    nats::NatsOptions,
+    redis::RedisOptions,
+    shared_broker::SharedBroker,
+};
 use crate::exit::Failure;
 
 /// The time at shutdown in which the adapters can finish their work. Unfinished messages stay in Redis for another
@@ -23,8 +29,14 @@ pub(super) struct IngestOptions {
     /// --http_broadcast_port; and redis if there is a --redis_url.
     #[arg(long, value_enum, value_name = "ADAPTERS", value_delimiter = ',')]
     broadcast_adapter: Vec<Adapter>,
+    /// Engine through which several servers pass messages to each other, as in AnyCable. Default: none, so each server
+    /// delivers only the broadcasts that it accepts.
+    #[arg(long, value_enum, value_name = "ENGINE")]
+    pubsub: Option<PubSub>,
     #[command(flatten)]
     redis: RedisOptions,
+    #[command(flatten)]
+    nats: NatsOptions,
 }
 
 /// Ways for a backend to publish.
@@ -36,6 +48,22 @@ enum Adapter {
     Redis,
     /// A Redis stream: one server of a group gets each message, and no message is lost.
     Redisx,
+    /// A subject of NATS: every connected server gets every message.
+    Nats,
+}
+
+/// The servers of Redis and NATS that are needed, and the engine of the cluster. Nothing is connected yet.
+pub(super) struct Sources {
+    redis: Option<Server>,
+    nats: Option<NatsServers>,
+    cluster: Option<Cluster>,
+}
+
+/// The engine of the cluster, with what its connections need.
+struct Cluster {
+    engine: Arc<CompatibleEngine>,
+    jobs: Jobs,
+    kind: PubSub,
 }
 
 /// The adapters at work.
@@ -44,14 +72,58 @@ pub(super) struct Ingest {
     tasks: JoinSet<()>,
 }
 
-/// Hands payloads to the server.
-struct Broadcasts(Publisher);
+/// The connections of the cluster's engine. They end when this is dropped, after the last session.
+pub(super) struct ClusterConnections {
+    _stop: watch::Sender<bool>,
+    _tasks: JoinSet<()>,
+}
+
+/// Hands payloads to the server that only this server gets.
+struct Broadcasts {
+    publisher: Publisher,
+    /// The name of the source.
+    source: String,
+}
+
+/// Drops payloads.
+struct Nowhere;
+
+impl Sink for Nowhere {
+    async fn accept(&self, _: &[u8], _: Option<&str>) -> Taken {
+        Taken::Done
+    }
+}
 
 impl Sink for Broadcasts {
-    async fn accept(&self, payload: &[u8]) {
-        if let Err(error) = self.0.accept(payload).await {
-            tracing::warn!("A broadcast from Redis is dropped: {error}.");
+    async fn accept(&self, payload: &[u8], id: Option<&str>) -> Taken {
+        // The payload comes again if this server ends before it is acknowledged.
+        let key = id.map(|id| format!("{}:{id}", self.source));
+        match self.publisher.accept_once(payload, key.as_deref()).await {
+            Ok(()) => Taken::Done,
+            Err(AcceptError::Engine(error @ EngineError::Away(_))) => {
+                tracing::debug!("A broadcast of the Redis stream waits: {error}.");
+                Taken::Later
+            }
+            Err(error) => {
+                tracing::warn!("A broadcast from Redis is dropped: {error}.");
+                Taken::Done
+            }
         }
+    }
+}
+
+/// Hands payloads to the server that every server gets.
+struct BroadcastsForAll {
+    publisher: Publisher,
+    source: &'static str,
+}
+
+impl Sink for BroadcastsForAll {
+    async fn accept(&self, payload: &[u8], _id: Option<&str>) -> Taken {
+        if let Err(error) = self.publisher.accept_here(payload).await {
+            tracing::warn!("A broadcast from {} is dropped: {error}.", self.source);
+        }
+        Taken::Done
     }
 }
 
@@ -64,48 +136,185 @@ impl IngestOptions {
         }
     }
 
-    /// Starts the adapters with a connection. They connect in the background. `server` is the Redis that
-    /// [`Self::redis_server`] returned, and `node_id` is the name of this process for its peers.
+    /// What the adapters and the engine need. `broker` is the name of the broker, if there is one.
+    ///
+    /// # Errors
+    /// A file that the options name cannot be used, or the broker cannot be used with the engine.
+    pub(super) fn sources(&self, broker: Option<&str>, registry: &Registry) -> Result<Sources, Failure> {
+        if let Some((pubsub, broker)) = self.pubsub.zip(broker) {
+            return Err(excluded(pubsub, broker));
+        }
+        let needs_redis = self.takes(Adapter::Redis)
+            || self.takes(Adapter::Redisx)
+            || self.pubsub == Some(PubSub::Redis)
+            || broker == Some("redis");
+        let needs_nats = self.takes(Adapter::Nats) || self.pubsub == Some(PubSub::Nats);
+        Ok(Sources {
+            redis: needs_redis.then(|| self.redis.server()).transpose()?,
+            nats: needs_nats.then(|| self.nats.servers()).transpose()?,
+            cluster: self.pubsub.map(|kind| self.cluster(kind, registry)),
+        })
+    }
+
+    fn cluster(&self, kind: PubSub, registry: &Registry) -> Cluster {
+        let command_channel = match kind {
+            PubSub::Redis => self.redis.command_channel(self.takes(Adapter::Redis)),
+            PubSub::Nats => self.nats.command_channel().to_owned(),
+        };
+        let interest = Interest::default();
+        interest.join(&command_channel);
+        interest.register(registry);
+        let (outbox, jobs) = outbox(kind.name());
+        Cluster {
+            engine: Arc::new(CompatibleEngine {
+                interest,
+                outbox,
+                command_channel,
+            }),
+            jobs,
+            kind,
+        }
+    }
+
+    /// Starts the adapters and the engine. They connect in the background. `node_id` is the name of this process for its
+    /// peers.
     pub(super) fn start(
         &self,
-        server: Option<Server>,
+        sources: Sources,
         node_id: Option<&str>,
         publisher: &Publisher,
         registry: &Registry,
-    ) -> Ingest {
+    ) -> (Ingest, Option<ClusterConnections>) {
+        let Sources { redis, nats, cluster } = sources;
         let (stop, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();
-        let sink = || Broadcasts(publisher.clone());
-        if let Some(server) = server {
+        let for_all = |source| BroadcastsForAll {
+            publisher: publisher.clone(),
+            source,
+        };
+        if let Some(server) = redis.clone() {
             let status = || registry.dependency("redis");
             if self.takes(Adapter::Redis) {
                 let channel = self.redis.channel(server.clone());
-                tasks.spawn(channel.run(sink(), status(), stopped.clone()));
+                tasks.spawn(channel.run(for_all("Redis"), status(), stopped.clone()));
             }
             if self.takes(Adapter::Redisx) {
-                tasks.spawn(self.redis.stream(server, node_id).run(sink(), status(), stopped));
+                let sink = Broadcasts {
+                    publisher: publisher.clone(),
+                    source: self.redis.stream_key().to_owned(),
+                };
+                let stream = self.redis.stream(server, node_id);
+                tasks.spawn(stream.run(sink, status(), stopped.clone()));
             }
+        }
+        if let Some(servers) = nats.clone().filter(|_| self.takes(Adapter::Nats)) {
+            let channel = self.nats.channel(servers);
+            tasks.spawn(channel.run(for_all("NATS"), registry.dependency("nats"), stopped));
+        }
+        let connections = cluster.map(|cluster| self.connect(cluster, redis, nats, publisher, registry));
+        (Ingest { stop, tasks }, connections)
+    }
+
+    fn connect(
+        &self,
+        cluster: Cluster,
+        redis: Option<Server>,
+        nats: Option<NatsServers>,
+        publisher: &Publisher,
+        registry: &Registry,
+    ) -> ClusterConnections {
+        let Cluster { engine, jobs, kind } = cluster;
+        kind.log_start();
+        let (stop, stopped) = watch::channel(false);
+        let mut tasks = JoinSet::new();
+        let sink = FromCluster {
+            publisher: publisher.clone(),
+            engine: kind.name(),
+        };
+        let interest = engine.interest.clone();
+        match (kind, redis, nats) {
+            (PubSub::Redis, Some(server), _) => {
+                let server = server.with_max_payload(MAX_MESSAGE_BYTES);
+                let (subscriptions, posting) = self.redis.cluster(server, interest, jobs, kind.peers());
+                tasks.spawn(subscriptions.run(sink, registry.dependency("redis"), stopped.clone()));
+                tasks.spawn(posting.run(registry.dependency("redis"), stopped));
+            }
+            (PubSub::Nats, _, Some(servers)) => {
+                let client = NatsOptions::cluster(servers, interest, jobs, kind.peers(), MAX_MESSAGE_BYTES);
+                tasks.spawn(client.run(sink, registry.dependency("nats"), stopped));
+            }
+            _ => unreachable!("the sources have the server of the engine"),
+        }
+        ClusterConnections {
+            _stop: stop,
+            _tasks: tasks,
+        }
+    }
+
+    /// Connects to the servers of `sources` without taking broadcasts from others: subscriptions to the adapters' channels get
+    /// copies, which are dropped.
+    pub(super) fn reach(&self, sources: Sources, registry: &Registry) -> Ingest {
+        let Sources { redis, nats, .. } = sources;
+        let (stop, stopped) = watch::channel(false);
+        let mut tasks = JoinSet::new();
+        if let Some(server) = redis {
+            let channel = self.redis.channel(server);
+            tasks.spawn(channel.run(Nowhere, registry.dependency("redis"), stopped.clone()));
+        }
+        if let Some(servers) = nats {
+            let channel = self.nats.channel(servers);
+            tasks.spawn(channel.run(Nowhere, registry.dependency("nats"), stopped));
         }
         Ingest { stop, tasks }
     }
 
-    /// The Redis server, if an adapter needs one.
-    ///
-    /// # Errors
-    /// When a file that the options name cannot be used.
-    pub(super) fn redis_server(&self) -> Result<Option<Server>, Failure> {
-        let is_needed = self.takes(Adapter::Redis) || self.takes(Adapter::Redisx);
-        is_needed.then(|| self.redis.server()).transpose()
+    /// The broker in the Redis of `sources`, which keeps this much of each stream. `None`: they have no Redis.
+    pub(super) fn broker(&self, sources: &Sources, retentions: Retentions) -> Option<SharedBroker> {
+        let server = sources.redis.clone()?;
+        Some(self.redis.broker(server, retentions))
     }
 
-    /// Whether the server uses an adapter for Redis. By default it uses the one of AnyCable, whose Ruby gem publishes
-    /// to Redis unless told otherwise, but only if a Redis is named: a server that waits for a missing Redis would
-    /// never be ready.
+    /// The beginning of the names of the broker.
+    pub(super) fn prefix(&self) -> &str {
+        self.redis.prefix()
+    }
+
+    /// Whether every message of the adapter redis or nats reaches this server without the broker.
+    pub(super) fn passes_broker_by(&self) -> bool {
+        self.takes(Adapter::Redis) || self.takes(Adapter::Nats)
+    }
+
+    /// Whether the server uses an adapter for Redis or NATS. By default it uses the one of AnyCable, whose Ruby gem
+    /// publishes to Redis unless told otherwise, but only if a Redis is named: a server that waits for a missing Redis
+    /// would never be ready.
     fn takes(&self, adapter: Adapter) -> bool {
         match (self.broadcast_adapter.as_slice(), adapter) {
             ([], Adapter::Redis) => self.redis.is_named(),
             (adapters, _) => adapters.contains(&adapter),
         }
+    }
+}
+
+/// A broker cannot be used together with `--pubsub`.
+fn excluded(pubsub: PubSub, broker: &str) -> Failure {
+    let pubsub = pubsub.name().to_lowercase();
+    Failure::Usage(match broker {
+        "redis" => format!(
+            "--pubsub {pubsub} and --broker redis both connect the servers of a cluster, and only the broker keeps messages. \
+             Leave out --pubsub"
+        ),
+        _ => format!(
+            "--pubsub {pubsub} connects several servers, and --broker {broker} keeps messages on one of them: a client that \
+             comes back to another server would miss messages. Leave out one of both, or use --broker redis alone"
+        ),
+    })
+}
+
+impl Sources {
+    /// The engine of the cluster. `None`: this server is alone.
+    pub(super) fn engine(&self) -> Option<Arc<dyn Engine>> {
+        let cluster = self.cluster.as_ref()?;
+        Some(Arc::clone(&cluster.engine) as Arc<dyn Engine>)
     }
 }
 
@@ -116,7 +325,7 @@ impl Ingest {
         let all_finished = async { while self.tasks.join_next().await.is_some() {} };
         if tokio::time::timeout(STOP_TIMEOUT, all_finished).await.is_err() {
             tracing::warn!(
-                "Redis did not answer in time; another node takes over the unacknowledged messages."
+                "Redis or NATS did not answer in time; another node takes over the unacknowledged messages of a Redis stream."
             );
         }
     }

@@ -3,22 +3,27 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, value_parser};
-use plimsoll_adapters::{Channel, Group, Server, Stream, Target, TlsSettings};
+use plimsoll_adapters::{Group, Interest, Jobs, Posting, Server, Stream, Subscriptions, Target, TlsSettings};
+use plimsoll_broker::Retentions;
 use plimsoll_server::MAX_BROADCAST_BYTES;
 
-use super::key_pair::key_pair;
+use super::{key_pair::key_pair, shared_broker::SharedBroker};
 use crate::exit::Failure;
 
-/// Flags of the adapters redis and redisx.
+/// Flags of the adapters redis and redisx, and of the Redis broker.
 #[derive(Debug, Args)]
 pub(super) struct RedisOptions {
-    /// Redis server of the adapters redis and redisx; rediss://… for an encrypted connection. Default:
-    /// redis://localhost:6379.
+    /// Redis server of the adapters redis and redisx, of --pubsub redis, and of --broker redis; rediss://… for an encrypted
+    /// connection. Default: redis://localhost:6379.
     #[arg(long, value_name = "URL")]
     redis_url: Option<Target>,
     /// Channel of the adapter redis.
     #[arg(long, value_name = "NAME", default_value = "__anycable__")]
     redis_channel: String,
+    /// Channel on which the servers of --pubsub redis send each other commands. If it is the channel of the adapter redis,
+    /// too, its name gets the ending -int.
+    #[arg(long, value_name = "NAME", default_value = "__anycable_internal__")]
+    redis_pubsub_channel: String,
     /// Seconds of silence on the channel after which the server pings Redis.
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = value_parser!(u64).range(1..=3600))]
     redis_keepalive_interval: u64,
@@ -36,6 +41,13 @@ pub(super) struct RedisOptions {
     /// before waiting messages are published and deleted.
     #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = value_parser!(u64).range(0..=3600))]
     redisx_hold: u64,
+    /// Beginning of all keys and channels of --broker redis. Servers with the same one share their streams.
+    #[arg(long, value_name = "TEXT", default_value = "plimsoll", value_parser = key_prefix)]
+    redis_prefix: String,
+    /// Milliseconds in which Redis must confirm a message of --broker redis; after that the backend is told to send it
+    /// again (503).
+    #[arg(long, value_name = "MS", default_value_t = 2000, value_parser = value_parser!(u64).range(10..=60_000))]
+    redis_publish_timeout: u64,
     /// Verify the certificate of Redis (rediss://) with the system's authorities, or with those of
     /// --redis_tls_ca_cert_path.
     #[arg(long)]
@@ -77,12 +89,71 @@ impl RedisOptions {
         Ok(Server::new(target, &tls, MAX_BROADCAST_BYTES)?)
     }
 
-    pub(super) fn channel(&self, server: Server) -> Channel {
-        Channel {
+    /// The broker in this server, which keeps this much of each stream.
+    pub(super) fn broker(&self, server: Server, retentions: Retentions) -> SharedBroker {
+        let timeout = Duration::from_millis(self.redis_publish_timeout);
+        SharedBroker::new(server, &self.redis_prefix, timeout, retentions)
+    }
+
+    /// The key of the stream that the adapter redisx reads.
+    pub(super) fn stream_key(&self) -> &str {
+        &self.redisx_stream
+    }
+
+    /// The beginning of the names of the broker.
+    pub(super) fn prefix(&self) -> &str {
+        &self.redis_prefix
+    }
+
+    /// The adapter redis.
+    pub(super) fn channel(&self, server: Server) -> Subscriptions {
+        let interest = Interest::default();
+        interest.join(&self.redis_channel);
+        Subscriptions {
             server,
-            name: self.redis_channel.clone(),
-            keepalive: Duration::from_secs(self.redis_keepalive_interval),
+            interest,
+            source: "Redis publish/subscribe",
+            keepalive: self.keepalive(),
         }
+    }
+
+    /// The channel for commands of `--pubsub redis`. As with AnyCable it differs from that of the adapter redis, if the
+    /// server uses that adapter.
+    pub(super) fn command_channel(&self, takes_channel: bool) -> String {
+        let channel = &self.redis_pubsub_channel;
+        if takes_channel && *channel == self.redis_channel {
+            format!("{channel}-int")
+        } else {
+            channel.clone()
+        }
+    }
+
+    /// The two connections of `--pubsub redis`.
+    pub(super) fn cluster(
+        &self,
+        server: Server,
+        interest: Interest,
+        jobs: Jobs,
+        peers: &'static str,
+    ) -> (Subscriptions, Posting) {
+        let keepalive = self.keepalive();
+        let subscriptions = Subscriptions {
+            server: server.clone(),
+            interest,
+            source: peers,
+            keepalive,
+        };
+        let posting = Posting {
+            server,
+            jobs,
+            receiver: peers,
+            keepalive,
+        };
+        (subscriptions, posting)
+    }
+
+    fn keepalive(&self) -> Duration {
+        Duration::from_secs(self.redis_keepalive_interval)
     }
 
     pub(super) fn stream(&self, server: Server, node_id: Option<&str>) -> Stream {
@@ -99,6 +170,22 @@ impl RedisOptions {
     }
 }
 
+/// A beginning of keys. Braces would move the keys of a stream apart in a Redis Cluster.
+fn key_prefix(text: &str) -> Result<String, String> {
+    let is_word = (1..=64).contains(&text.len())
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && !b"{}".contains(&byte));
+    if is_word {
+        Ok(text.to_owned())
+    } else {
+        Err(
+            "expected up to 64 characters of ASCII without spaces and braces, for example plimsoll"
+                .to_owned(),
+        )
+    }
+}
+
 /// A name that differs from that of any other process, also of one with the same `node_id`, so that no process takes
 /// another one's messages for its own.
 fn consumer_name(node_id: Option<&str>) -> String {
@@ -112,7 +199,30 @@ fn consumer_name(node_id: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+
+    #[derive(Parser)]
+    struct CommandLine {
+        #[command(flatten)]
+        options: RedisOptions,
+    }
+
+    #[track_caller]
+    fn check_command_channel(arguments: &[&str], takes_channel: bool, expected: &str) {
+        let arguments = ["serve"].iter().chain(arguments);
+        let parsed = CommandLine::try_parse_from(arguments).expect("valid flags");
+        assert_eq!(parsed.options.command_channel(takes_channel), expected);
+    }
+
+    #[test]
+    fn commands_have_a_channel_of_their_own() {
+        check_command_channel(&[], true, "__anycable_internal__");
+        let same = &["--redis-channel", "a", "--redis-pubsub-channel", "a"];
+        check_command_channel(same, true, "a-int");
+        check_command_channel(same, false, "a");
+    }
 
     #[test]
     fn consumers_are_called_like_their_node_and_never_the_same() {

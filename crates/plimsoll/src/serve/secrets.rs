@@ -28,6 +28,10 @@ pub(super) struct Secrets {
     /// Key that the server sends to an application over HTTP; `none` for no key despite --secret.
     #[arg(long, value_name = "KEY")]
     http_rpc_secret: Option<String>,
+    /// Key that the server sends to the webhook of presence (`Authorization: Bearer KEY`); `none` for no key despite
+    /// --secret.
+    #[arg(long, value_name = "KEY")]
+    presence_webhook_secret: Option<String>,
     /// Secret that tokens (JWT) of clients are signed with.
     #[arg(long, value_name = "SECRET")]
     jwt_secret: Option<String>,
@@ -64,6 +68,11 @@ impl Secrets {
     /// The key that an application over HTTP gets.
     pub(super) fn rpc_secret(&self) -> Option<String> {
         self.own_or_derived(&self.http_rpc_secret, "rpc-cable")
+    }
+
+    /// The key that the webhook of presence gets.
+    pub(super) fn presence_webhook_secret(&self) -> Option<String> {
+        self.own_or_derived(&self.presence_webhook_secret, "presence-cable")
     }
 
     /// The secret that signs tokens.

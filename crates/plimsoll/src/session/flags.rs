@@ -15,8 +15,8 @@ use crate::{
 /// The results of a run, their places, and the output during the run.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SessionFlags {
-    /// Write all samples to an output: json=samples.json, csv=samples.csv, prometheus-rw or opentelemetry; may be given
-    /// several times.
+    /// Write all samples to an output: json=samples.json, csv=samples.csv, prometheus-rw, opentelemetry, influxdb or
+    /// statsd; may be given several times.
     #[arg(long, value_name = "NAME[=ARGUMENT]", help_heading = "Results")]
     pub(crate) out: Vec<String>,
     #[command(flatten, next_help_heading = "Results")]

@@ -19,6 +19,8 @@ Examples:
       --sample-size 100 --step-size 1000 --payload-padding 200 --total-steps 10 --watch :8080 --ui
   plimsoll bench broadcast ws://127.0.0.1:8080/cable --server-type=actioncable --step-size 1000 \\
       --total-steps 3 --rate 5/s --duration 60s --threshold 'listener_delivery:p(99)<200'
+  plimsoll bench broadcast ws://10.0.0.1:8080/cable ws://10.0.0.2:8080/cable --server-type=actioncable \\
+      --step-size 1000 --total-steps 3
 
 Exit codes: 0 all well; 1 the run could not be done; 2 wrong usage; 3 messages were lost or clients failed;
 105 a signal ended the run.";
@@ -29,6 +31,10 @@ Exit codes: 0 all well; 1 the run could not be done; 2 wrong usage; 3 messages w
 pub(crate) struct BroadcastArgs {
     #[command(flatten)]
     pub(crate) clients: ClientArgs,
+    /// URLs of further servers of the same cluster: clients take turns at all servers, those of the first one send, and
+    /// deliveries are counted for each server, too
+    #[arg(value_name = "URL")]
+    pub(crate) nodes: Vec<String>,
     /// Number of broadcasts in flight; the next is sent when one is acknowledged
     #[arg(long, short, value_name = "N", default_value_t = 4, value_parser = at_least_one, conflicts_with = "rate")]
     pub(crate) concurrent: usize,

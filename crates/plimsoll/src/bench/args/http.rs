@@ -12,6 +12,8 @@ use clap::Args;
 use plimsoll_load::threshold::Expression;
 use plimsoll_shootout::http::{Measure, Rate, Threshold};
 
+#[cfg(test)]
+pub(crate) use self::unsupported::ABSENT;
 use self::{exchange::ExchangeArgs, html::HtmlArgs, limits::Limits, tls::TlsArgs, unsupported::AbOnly};
 use super::{
     counts::at_least_one,

@@ -16,6 +16,7 @@ const EXAMPLES: &str = "\
 Examples:
   plimsoll bench recover ws://127.0.0.1:8080/cable --clients 500 --streams 20 --rate 50/s --duration 60s --cuts 5
   plimsoll bench recover ws://127.0.0.1:8080/cable --broadcast-url http://127.0.0.1:8090/_broadcast --herd --watch :8080
+  plimsoll bench recover ws://127.0.0.1:8080/cable --clients 10000 --base 1000 --connect-concurrent 1000 --watch :8080
   plimsoll bench recover ws://127.0.0.1:8080/cable --protocol base --threshold 'reconnect:p(99)<1000'
 
 The server needs public streams (plimsoll serve --public --broker memory), or a channel of your application that
@@ -34,6 +35,10 @@ pub(crate) struct RecoverArgs {
     /// Number of clients, each subscribed to one of the streams
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = at_least_one)]
     pub(crate) clients: usize,
+    /// Further clients of the base protocol, beside the others: their counts are separate, and the messages that they
+    /// miss while they are away are no fault
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) base: usize,
     /// Number of streams
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = at_least_one)]
     pub(crate) streams: usize,

@@ -37,6 +37,7 @@ pub(super) async fn conduct(
 ) -> Result<Status, Failure> {
     options.test.refuse_unsupported().map_err(Failure::Usage)?;
     options.refuse_report_as_output()?;
+    options.results.check_output()?;
     let Marking {
         name,
         marks,
@@ -182,10 +183,10 @@ impl EngineTest for FileTest<'_> {
         if !matches!(finished.result.end, RunEnd::SetupFailed(_)) {
             self.print_figures(finished, over)?;
         }
-        if let Some(path) = &self.flags.output {
+        if let Some(path) = self.flags.report(finished.result.started_at) {
             let report = json(&over.figures, self.reports.borrow().periods());
             let report = format!("{}\n", serde_json::to_string_pretty(&report)?);
-            write_file(path, report.as_bytes())?;
+            write_file(&path, report.as_bytes())?;
         }
         Ok(())
     }
@@ -204,6 +205,11 @@ impl EngineTest for FileTest<'_> {
             let message =
                 format!("the check `{check}` of `ensure` failed after {secs:.1} s and ended the run");
             return Err(TestFailure::ChecksFailed.because(message));
+        }
+        if let RunEnd::Aborted { reason } = &result.end {
+            let message =
+                format!("a function needs what does not exist here, so the run was ended: {reason}");
+            return Err(Failure::Runtime(message.into()));
         }
         if result.end == RunEnd::Shutdown {
             return Err(finished.ender.failure());

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use clap::{Parser, ValueEnum, ValueHint};
@@ -159,7 +159,7 @@ pub(in crate::run) struct ResultFlags {
     /// End the run after this time and interrupt active users; for flows without an end. Not in Artillery.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "Load")]
     pub(super) max_duration: Option<Duration>,
-    /// Write Artillery's JSON report to this file.
+    /// Write Artillery's JSON report to this file, or to a file in this folder.
     #[arg(long, short, value_name = "FILE", help_heading = "Results", value_hint = ValueHint::FilePath)]
     pub(super) output: Option<PathBuf>,
     /// The layout of the reports.
@@ -167,7 +167,44 @@ pub(in crate::run) struct ResultFlags {
     pub(super) summary_mode: SummaryMode,
 }
 
-/// Flags of Artillery's that are not supported.
+impl ResultFlags {
+    /// Refuses an output that could not be written when the run is over.
+    pub(super) fn check_output(&self) -> Result<(), Failure> {
+        let folder = self.output.as_deref().and_then(Path::parent);
+        match folder.filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+            None => Ok(()),
+            Some(folder) => Err(Failure::Runtime(
+                format!(
+                    "--output: the folder {} does not exist; create it, or name another one",
+                    folder.display()
+                )
+                .into(),
+            )),
+        }
+    }
+
+    /// The file of the JSON report of a run that began at this time: in a folder with Artillery's name, in UTC.
+    pub(super) fn report(&self, began: SystemTime) -> Option<PathBuf> {
+        let output = self.output.as_ref()?;
+        if !output.is_dir() {
+            return Some(output.clone());
+        }
+        let at = plimsoll_report::rfc3339_secs(began)
+            .replace(['-', ':', 'Z'], "")
+            .replace('T', "_");
+        Some(output.join(format!("artillery_report_{at}.json")))
+    }
+}
+
+/// Flags of Artillery's that are not supported, with alternatives.
+pub(crate) const ABSENT: [(&str, &str); 4] = [
+    ("platform", "the load comes from this machine"),
+    ("platform-opt", "the load comes from this machine"),
+    ("record", "results are never sent anywhere; use --output"),
+    ("key", "results are never sent anywhere; use --output"),
+];
+
+/// Flags of Artillery's that are not supported, or have no effect.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Unsupported {
     #[arg(long, hide = true, value_name = "PLATFORM")]
@@ -220,20 +257,15 @@ impl TestFlags {
             count: _,
         } = &self.unsupported;
         let is_elsewhere = platform.as_ref().is_some_and(|platform| platform != "local");
-        let flags = [
-            (
-                "--platform",
-                is_elsewhere || !platform_opt.is_empty(),
-                "the load comes from this machine",
-            ),
-            (
-                "--record",
-                *record || key.is_some(),
-                "results are never sent anywhere; use --output",
-            ),
+        let are_set = [
+            ("platform", is_elsewhere),
+            ("platform-opt", !platform_opt.is_empty()),
+            ("record", *record),
+            ("key", key.is_some()),
         ];
-        match flags.into_iter().find(|&(_, is_set, _)| is_set) {
-            Some((flag, _, instead)) => Err(format!("Artillery's flag {flag} is not supported; {instead}")),
+        let is_set = |flag: &str| are_set.iter().any(|&(name, is_set)| name == flag && is_set);
+        match ABSENT.iter().find(|(flag, _)| is_set(flag)) {
+            Some((flag, instead)) => Err(format!("Artillery's flag --{flag} is not supported; {instead}")),
             None => Ok(()),
         }
     }

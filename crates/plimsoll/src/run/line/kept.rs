@@ -21,7 +21,7 @@ pub(super) fn entry(report: &Report, began: SystemTime, took: Duration) -> Run {
         command: report.command.join(" "),
         duration_seconds: took.as_secs_f64(),
         vus_max: most_users(report),
-        verdict: report.line.end.name().to_owned(),
+        verdict: report.verdict().name().to_owned(),
         doubtful: report.line.end == End::Generator,
         figures: report.headline(),
         note: None,
@@ -86,7 +86,7 @@ mod tests {
                 &[1240, 1290][..],
                 found,
                 1290,
-                "found",
+                "pass",
                 "Holds 1,240 to 1,280 users (90 %)",
             ),
             (
@@ -95,7 +95,7 @@ mod tests {
                 &[35],
                 Some((35, None)),
                 0,
-                "max",
+                "pass",
                 "Holds 35 iterations/s or more",
             ),
             (
@@ -113,7 +113,7 @@ mod tests {
                 &[],
                 None,
                 0,
-                "interrupted",
+                "incomplete",
                 "Ended before the first step was complete",
             ),
         ] {

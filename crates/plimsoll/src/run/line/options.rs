@@ -16,13 +16,13 @@ use plimsoll_load::{plan::parse_duration, watch};
 use plimsoll_report::Style;
 
 use super::super::{options::ReadingFlags, results::write_file};
-use crate::{exit::Failure, runs::SaveFlags};
+use crate::{exit::Failure, live::PageFlags, runs::SaveFlags};
 
 const EXAMPLES: &str = "\
 Examples:
   plimsoll line chat.js --slo 'rtt p(95)<500' --slo 'errors==0'   the number of users that meets them
   plimsoll line api.js --unit rate --slo 'http_req_duration p(99)<200' --slo 'http_req_failed rate<0.01'
-  plimsoll line chat.js --slo 'rtt p(95)<500' --watch :8080       with the server's resource use
+  plimsoll line chat.js --slo 'rtt p(95)<500' --watch :8080 --ui  with the server's resource use, in a browser
   plimsoll line load.yml --url ws://localhost:3334/echo           an Artillery file
   plimsoll line echo.yml --url ws://localhost:3334/cable          a wsdirector file, by its :scale
   plimsoll line bench broadcast ws://localhost:8080/json          the number of clients; see line bench --help
@@ -86,6 +86,8 @@ pub(super) struct ResultFlags {
     pub(super) format: Format,
     #[command(flatten, next_help_heading = "Results")]
     pub(super) save: SaveFlags,
+    #[command(flatten)]
+    pub(super) page: PageFlags,
     /// Print no progress within steps.
     #[arg(long, short, help_heading = "Progress and control")]
     pub(super) quiet: bool,

@@ -1,7 +1,7 @@
 //! The output of a search: a row per step, below the rows the current step, and at the end the line.
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
     io::{self, Write},
     sync::Arc,
     time::Duration,
@@ -12,12 +12,14 @@ use plimsoll_line::{
     report::{Report, Unit, header, row},
     step::Step,
 };
+use plimsoll_live::page::Page;
 use plimsoll_load::{
     attempts::{Attempts, Kind},
     metrics::MetricSet,
     run::Progress,
 };
 use plimsoll_report::Style;
+use serde_json::json;
 
 use super::{
     goals::Goals,
@@ -35,6 +37,15 @@ pub(super) struct Talk {
     is_futility_told: Cell<bool>,
     format: Format,
     style: Style,
+    page: Option<SearchPage>,
+}
+
+/// The page of a search that goes on.
+#[derive(Debug)]
+struct SearchPage {
+    page: Page,
+    /// The steps so far, as the page has them.
+    search: RefCell<String>,
 }
 
 /// The step that is going on.
@@ -56,7 +67,17 @@ impl Talk {
                 Format::Text => basis.style(&io::stdout()),
                 Format::Json => basis.style(&io::stderr()),
             },
+            page: None,
         }
+    }
+
+    /// Also shows the search on this page.
+    pub(super) fn on(self, page: Option<Page>) -> Self {
+        let page = page.map(|page| SearchPage {
+            page,
+            search: RefCell::new("null".to_owned()),
+        });
+        Self { page, ..self }
     }
 
     /// Prints the plan of the search.
@@ -82,7 +103,7 @@ impl Talk {
         so_far: Option<&MetricSet>,
         objectives: &[Objective],
     ) {
-        if !self.is_drawn {
+        if !self.is_seen() {
             return;
         }
         let elapsed = progress.elapsed.as_secs();
@@ -95,14 +116,14 @@ impl Talk {
         };
         let vus = progress.active_vus;
         let state = match so_far {
-            None => "warming up".to_owned(),
+            None => "; warming up".to_owned(),
             Some(metrics) => values(
                 metrics,
                 progress.elapsed.saturating_sub(timing.warm_up),
                 objectives,
             ),
         };
-        self.present_text(present, &format!("{elapsed} s{of}, {vus} VUs; {state}"));
+        self.present_text(present, &format!("{elapsed} s{of}, {vus} VUs{state}"));
     }
 
     /// Prints the cause, once in a search, if a step has had only failures so far: its row comes only at its end.
@@ -119,24 +140,47 @@ impl Talk {
 
     /// The current step in words.
     pub(super) fn present_text(&self, present: Present, state: &str) {
+        let Present { number, load } = present;
+        let line = format!("step {number}: load {load}, {state}");
+        if let Some(SearchPage { page, search }) = &self.page {
+            page.show_search(&search.borrow(), &json!(line).to_string());
+        }
         if !self.is_drawn {
             return;
         }
-        let Present { number, load } = present;
-        let line = format!("step {number}: load {load}, {state}");
         let (columns, _) = terminal::size();
         let line: String = line.chars().take(columns).collect();
         self.screen.draw(format!("{line}\n"));
     }
 
+    /// Whether the current step is shown anywhere.
+    fn is_seen(&self) -> bool {
+        self.is_drawn || self.page.as_ref().is_some_and(|it| it.page.has_tabs())
+    }
+
     /// The step that is over is the last of these.
-    pub(super) fn step(&self, steps: &[Step], objectives: &[Objective]) -> io::Result<()> {
+    pub(super) fn step(&self, steps: &[Step], objectives: &[Objective]) {
         if let Some(step) = steps.last() {
             let row = row(steps.len(), step, objectives, self.style);
             self.screen.draw(String::new());
             self.write(&format!("{row}\n"));
         }
-        Ok(())
+    }
+
+    /// Shows the search so far on the page, if there is one.
+    pub(super) fn show(&self, report: impl FnOnce() -> Report) {
+        if let Some(SearchPage { page, search }) = &self.page {
+            let json = report().json().to_string();
+            page.show_search(&json, "\"\"");
+            *search.borrow_mut() = json;
+        }
+    }
+
+    /// Shows the report on the page, until all tabs have it.
+    pub(super) async fn close(self, report: &Report) {
+        if let Some(SearchPage { page, .. }) = self.page {
+            page.finish(report.html()).await;
+        }
     }
 
     /// The line.
@@ -189,7 +233,7 @@ fn futility<'a>(
     ))
 }
 
-/// The current values of the objectives.
+/// The current values of the objectives, each behind a mark. Empty before the first sample.
 fn values(metrics: &MetricSet, elapsed: Duration, objectives: &[Objective]) -> String {
     let samples = Samples {
         all: metrics,
@@ -200,7 +244,10 @@ fn values(metrics: &MetricSet, elapsed: Duration, objectives: &[Objective]) -> S
         let value = objective.judge(samples).value?;
         Some(format!("{} {}", objective.title(), objective.shown(value)))
     });
-    values.collect::<Vec<_>>().join(", ")
+    match values.collect::<Vec<_>>().join(", ") {
+        values if values.is_empty() => values,
+        values => format!("; {values}"),
+    }
 }
 
 #[cfg(test)]

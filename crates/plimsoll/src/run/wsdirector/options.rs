@@ -21,6 +21,10 @@ Examples:
 The file is wsdirector's, YAML or JSON: clients in groups, their messages and expectations, and where
 all clients wait for each other. `plimsoll check broadcast.yml` reports mistakes without running it.";
 
+/// Why `--require` is refused.
+pub(crate) const NO_RUBY: &str =
+    "protocols written in Ruby are not supported; expected base, action_cable or phoenix";
+
 /// Run a scenario from a wsdirector file.
 #[derive(Debug, Parser)]
 #[command(name = "plimsoll run", no_binary_name = true, after_help = EXAMPLES, max_term_width = 110)]
@@ -138,10 +142,7 @@ impl Options {
     /// What is missing or cannot be done.
     pub(in crate::run) fn source_and_url(&self) -> Result<(Source, String), String> {
         if self.require.is_some() {
-            return Err(
-                "--require: protocols written in Ruby are not supported; expected base, action_cable or phoenix"
-                    .to_owned(),
-            );
+            return Err(format!("--require: {NO_RUBY}"));
         }
         // `--include` and `--file` leave the first place to the URL.
         let (source, target) = match (&self.include, &self.file) {

@@ -120,7 +120,10 @@ impl<'a> Reader<'a> {
     }
 
     fn unknown_key(&mut self, key: &str, origin: &Origin) {
-        let hint = hint(self.catalog.nearest_key(key).map(str::to_owned));
+        let hint = match self.catalog.nearest_key(key) {
+            Some(nearest) => hint(Some(nearest.to_owned())),
+            None => " plimsoll serve --print-config lists all keys.".to_owned(),
+        };
         self.layer
             .errors
             .push(format!("{origin}: there is no such key.{hint}"));

@@ -83,12 +83,26 @@ const STREAMS: &[Condition] = &[
 const HTTP_BROADCASTS: &[Condition] = &[Unset("broadcast-adapter"), Has("broadcast-adapter", "http")];
 const REDIS: &[Condition] = &[
     Set("redis-url"),
+    Has("pubsub", "redis"),
     Has("broadcast-adapter", "redis"),
     Has("broadcast-adapter", "redisx"),
+    Has("broker", "redis"),
 ];
+const REDIS_BROKER: &[Condition] = &[Has("broker", "redis")];
 const REDIS_CHANNEL: &[Condition] = &[Set("redis-url"), Has("broadcast-adapter", "redis")];
+const REDIS_KEEPALIVE: &[Condition] = &[
+    Set("redis-url"),
+    Has("broadcast-adapter", "redis"),
+    Has("pubsub", "redis"),
+];
 const REDIS_STREAM: &[Condition] = &[Has("broadcast-adapter", "redisx")];
-const BROKER: &[Condition] = &[Has("broker", "memory"), Has("presets", "broker")];
+const NATS: &[Condition] = &[Has("broadcast-adapter", "nats"), Has("pubsub", "nats")];
+const BROKER: &[Condition] = &[
+    Has("broker", "memory"),
+    Has("presets", "broker"),
+    Has("broker", "redis"),
+];
+const MEMORY_BROKER: &[Condition] = &[Has("broker", "memory"), Has("presets", "broker")];
 const API: &[Condition] = &[Set("api-secret"), Set("secret"), Set("api-port")];
 const STATSD: &[Condition] = &[Set("statsd-host")];
 /// The settings that replace a remote application.
@@ -104,6 +118,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("secret", "secret").secret(),
     setting("broadcast-key", "broadcast_key").secret(),
     setting("broadcast-adapter", "broadcast_adapters"),
+    setting("pubsub", "pubsub_adapter"),
     setting("presets", "presets"),
     setting("noauth", "noauth"),
     setting("public", "public"),
@@ -139,6 +154,11 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("no-welcome", "ws.no_echo_welcome"),
     setting("sse", "sse.enabled"),
     setting("sse-path", "sse.path").needs(&[Set("sse")]),
+    setting("ds", "ds.enabled").needs(MEMORY_BROKER),
+    setting("ds-path", "ds.path").needs(&[Set("ds")]),
+    setting("ds-skip-auth", "ds.skip_auth").needs(&[Set("ds")]),
+    setting("ds-poll-interval", "ds.poll_interval").needs(&[Set("ds")]),
+    setting("ds-sse-ttl", "ds.sse_ttl").needs(&[Set("ds")]),
     setting("rpc-host", "rpc.host").with_credentials(),
     setting("rpc-impl", "rpc.implementation"),
     setting("rpc-concurrency", "rpc.concurrency").excluded_by(NO_REMOTE),
@@ -165,7 +185,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("streams-secret", "streams.secret").secret(),
     setting("public-streams", "streams.public"),
     setting("streams-whisper", "streams.whisper").needs(SIGNED_STREAMS),
-    setting("streams-presence", "streams.presence").needs(BROKER),
+    setting("streams-presence", "streams.presence").needs(MEMORY_BROKER),
     setting("pubsub-channel", "streams.pubsub_channel").needs(STREAMS),
     setting("turbo-streams", "streams.turbo"),
     setting("turbo-streams-secret", "streams.turbo_secret").secret().needs(&[Set("turbo-streams")]),
@@ -176,27 +196,37 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("http-broadcast-cors", "http_broadcast.cors_headers").needs(HTTP_BROADCASTS),
     setting("http-broadcast-insecure", "http_broadcast.insecure").needs(HTTP_BROADCASTS),
     setting("max-body-total", "http_broadcast.max_body_total"),
-    setting("redis-url", "redis.url").also("REDIS_URL").with_credentials().needs(&[Unset("broadcast-adapter"), Has("broadcast-adapter", "redis"), Has("broadcast-adapter", "redisx")]),
+    setting("redis-url", "redis.url").also("REDIS_URL").with_credentials().needs(&[Unset("broadcast-adapter"), Has("broadcast-adapter", "redis"), Has("broadcast-adapter", "redisx"), Has("pubsub", "redis"), Has("broker", "redis")]),
+    setting("redis-prefix", "redis.prefix").needs(REDIS_BROKER),
+    setting("redis-publish-timeout", "redis.publish_timeout").needs(REDIS_BROKER),
     setting("redis-tls-verify", "redis.tls_verify").needs(REDIS),
     setting("redis-tls-ca-cert-path", "redis.tls_ca_cert_path").needs(&[Set("redis-tls-verify")]),
     setting("redis-tls-client-cert-path", "redis.tls_client_cert_path").needs(REDIS),
     setting("redis-tls-client-key-path", "redis.tls_client_key_path").needs(REDIS),
-    setting("redis-keepalive-interval", "redis.keepalive_ping_interval").needs(REDIS_CHANNEL),
+    setting("redis-keepalive-interval", "redis.keepalive_ping_interval").needs(REDIS_KEEPALIVE),
     setting("redis-channel", "redis_pubsub_broadcast.channel").needs(REDIS_CHANNEL),
     setting("redisx-stream", "redis_stream_broadcast.stream").needs(REDIS_STREAM),
     setting("redisx-group", "redis_stream_broadcast.group").needs(REDIS_STREAM),
     setting("redisx-read-block-milliseconds", "redis_stream_broadcast.stream_read_block_milliseconds").needs(REDIS_STREAM),
     setting("redisx-hold", "redis_stream_broadcast.hold").needs(REDIS_STREAM),
+    setting("redis-pubsub-channel", "redis_pubsub.channel").needs(&[Has("pubsub", "redis")]),
+    setting("nats-servers", "nats.servers").with_credentials().needs(NATS),
+    setting("nats-dont-randomize-servers", "nats.dont_randomize_servers").needs(NATS),
+    setting("nats-channel", "nats_broadcast.channel").needs(&[Has("broadcast-adapter", "nats")]),
+    setting("nats-pubsub-channel", "nats_pubsub.channel").needs(&[Has("pubsub", "nats")]),
     setting("broker", "broker.adapter"),
     setting("history-limit", "broker.history_limit").needs(BROKER),
     setting("history-ttl", "broker.history_ttl").needs(BROKER),
     setting("history-streams", "broker.history_streams").needs(BROKER),
     setting("history-max-bytes", "broker.history_max_bytes").needs(BROKER),
     setting("history-truncation", "broker.history_truncation").needs(BROKER),
-    setting("sessions-ttl", "broker.sessions_ttl").needs(BROKER),
-    setting("disconnect-grace", "broker.disconnect_grace").needs(BROKER),
-    setting("presence-ttl", "broker.presence_ttl").needs(BROKER),
-    setting("presence-updates", "broker.presence_updates").needs(BROKER),
+    setting("sessions-ttl", "broker.sessions_ttl").needs(MEMORY_BROKER),
+    setting("resume-check", "broker.resume_check").needs(MEMORY_BROKER),
+    setting("disconnect-grace", "broker.disconnect_grace").needs(MEMORY_BROKER),
+    setting("presence-ttl", "broker.presence_ttl").needs(MEMORY_BROKER),
+    setting("presence-updates", "broker.presence_updates").needs(MEMORY_BROKER),
+    setting("presence-webhook", "broker.presence_webhook").needs(MEMORY_BROKER),
+    setting("presence-webhook-secret", "broker.presence_webhook_secret").secret().needs(&[Set("presence-webhook")]),
     setting("api-path", "api.path").needs(API),
     setting("api-port", "api.port"),
     setting("api-secret", "api.secret").secret(),

@@ -17,7 +17,13 @@ use super::{
 use crate::{cli::CommandLine, serve::Options};
 
 /// Flags about one start of the program. No variable and no key stands for them.
-const COMMAND_LINE_ONLY: [&str; 4] = ["announce", "demo-page", "exit-with-stdin", "print-config"];
+const COMMAND_LINE_ONLY: [&str; 5] = [
+    "announce",
+    "check",
+    "demo-page",
+    "exit-with-stdin",
+    "print-config",
+];
 
 /// The inputs of a server's start.
 #[derive(Default, Clone, Copy)]

@@ -14,13 +14,9 @@ pub(super) struct Unsupported {
     pub(super) instead: &'static str,
 }
 
-const NO_NATS: &str = "there is no NATS; broadcast over http, redis or redisx (--broadcast_adapter).";
-const NO_EMBEDDED_NATS: &str = "there is no embedded NATS server; connect nodes with Redis publish/subscribe \
-    (--broadcast_adapter redis).";
-const NO_PUBSUB: &str = "servers do not pass messages to each other; with --broadcast_adapter redis every server \
-    gets every message.";
+const NO_EMBEDDED_NATS: &str = "there is no embedded NATS server; connect servers with a NATS or a Redis of your own \
+    (--pubsub).";
 const NO_SENTINEL: &str = "there is only one Redis server, the one of --redis_url.";
-const NO_DURABLE_STREAMS: &str = "the Durable Streams endpoint is not supported.";
 const NO_PUSHER: &str = "the Pusher protocol is not supported; clients connect with Action Cable.";
 const NO_GRAPHQL: &str =
     "GraphQL's WebSocket protocols are not supported; use GraphQL subscriptions over Action Cable.";
@@ -36,9 +32,6 @@ const NO_TELEMETRY: &str = "this program never sends usage data.";
 /// All unsupported options, by AnyCable's chapters.
 #[rustfmt::skip]
 pub(super) const UNSUPPORTED: &[Unsupported] = &[
-    option("pubsub", "pubsub_adapter", NO_PUBSUB),
-    key("redis_pubsub.channel", NO_PUBSUB),
-    key("nats_pubsub.channel", NO_PUBSUB),
     option("hub-gopool-size", "app.broadcast_gopool_size", NO_POOLS),
     option("shutdown-pool-size", "app.shutdown_disconnect_gopool_size", NO_POOLS),
     switch("shutdown-slowdrain", "app.shutdown_slowdrain", "all sessions get their disconnect message at once."),
@@ -50,13 +43,10 @@ pub(super) const UNSUPPORTED: &[Unsupported] = &[
     option("redis-sentinels", "redis.sentinels", NO_SENTINEL),
     option("redis-sentinel-discovery-interval", "redis.sentinel_discovery_interval", NO_SENTINEL),
     switch("redis-disable-cache", "redis.disable_cache", "data from Redis is not cached."),
-    key("redis.internal_channel", NO_PUBSUB),
+    key("redis.internal_channel", "the channel for commands is the one of redis_pubsub.channel."),
     key("redis.max_reconnect_attempts", "the server tries to reach Redis again forever."),
-    option("nats-servers", "nats.servers", NO_NATS),
-    option("nats-channel", "nats_broadcast.channel", NO_NATS),
-    switch("nats-dont-randomize-servers", "nats.dont_randomize_servers", NO_NATS),
-    key("nats.internal_channel", NO_NATS),
-    key("nats.max_reconnect_attempts", NO_NATS),
+    key("nats.internal_channel", "the subject for commands is the one of nats_pubsub.channel."),
+    key("nats.max_reconnect_attempts", "the server tries to reach NATS again forever."),
     switch("embed-nats", "embedded_nats.enabled", NO_EMBEDDED_NATS),
     option("enats-addr", "embedded_nats.service_addr", NO_EMBEDDED_NATS),
     option("enats-cluster", "embedded_nats.cluster_addr", NO_EMBEDDED_NATS),
@@ -72,11 +62,6 @@ pub(super) const UNSUPPORTED: &[Unsupported] = &[
     option("enats-max-payload", "embedded_nats.max_payload", NO_EMBEDDED_NATS),
     option("jetstream-ready-timeout", "embedded_nats.jetstream_ready_timeout", NO_EMBEDDED_NATS),
     key("embedded_nats.jetstream", NO_EMBEDDED_NATS),
-    switch("ds", "ds.enabled", NO_DURABLE_STREAMS),
-    option("ds-path", "ds.path", NO_DURABLE_STREAMS),
-    switch("ds-skip-auth", "ds.skip_auth", NO_DURABLE_STREAMS),
-    option("ds-poll-interval", "ds.poll_interval", NO_DURABLE_STREAMS),
-    option("ds-sse-ttl", "ds.sse_ttl", NO_DURABLE_STREAMS),
     option("pusher-app-id", "pusher.app_id", NO_PUSHER),
     option("pusher-app-key", "pusher.app_key", NO_PUSHER),
     option("pusher-secret", "pusher.secret", NO_PUSHER),

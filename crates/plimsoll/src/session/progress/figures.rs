@@ -187,10 +187,10 @@ mod tests {
         metrics.count(websocket.msgs_received, 9_000);
         let read = figures.read(&progress(3_000, &metrics, &recent, &failures));
         expect![[r#"
-            |  checks            99.00%         ✓ 99         ✗ 1
+            |  checks            99.00%         ✓ 99        ✗ 1
             |  news_seen         150/s          330
-            |  page_size         p(95)=3.4 kB   med=3.4 kB   max=3.4 kB
-            |  rtt               p(95)=95.09ms  med=50.51ms  max=100ms
+            |  page_size         p(95)=3.4 kB   med=3.4 kB  max=3.4 kB
+            |  rtt               p(95)=95.05ms  med=50.5ms  max=100ms
             |  ws_msgs_received  4500/s         13000
         "#]]
         .assert_eq(&barred(&table(&read, 10, 100)));

@@ -2,7 +2,14 @@
 
 use clap::Args;
 
-/// The unsupported flags on the command line.
+/// The unsupported flags and the alternatives.
+pub(crate) const ABSENT: [(&str, &str); 3] = [
+    ("-W", "use --workers"),
+    ("-R", "use --warm-up, whose requests do not count, or --rate"),
+    ("-Q", "use -q, --quiet"),
+];
+
+/// The unsupported flags on the command line, in the order of [`ABSENT`].
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct AbOnly {
     #[arg(short = 'W', hide = true, value_name = "N")]
@@ -16,16 +23,15 @@ pub(crate) struct AbOnly {
 impl AbOnly {
     /// The first unsupported flag on the command line, and the alternative.
     pub(crate) fn refused(&self) -> Option<(&'static str, &'static str)> {
-        let typed = [
-            ("-W", self.worker_threads.is_some(), "use --workers"),
-            (
-                "-R",
-                self.ramp_delay.is_some(),
-                "use --warm-up, whose requests do not count, or --rate",
-            ),
-            ("-Q", self.quits_quietly, "use -q, --quiet"),
+        let are_typed = [
+            self.worker_threads.is_some(),
+            self.ramp_delay.is_some(),
+            self.quits_quietly,
         ];
-        let (flag, _, instead) = typed.into_iter().find(|(_, is_typed, _)| *is_typed)?;
-        Some((flag, instead))
+        let (_, absent) = are_typed
+            .into_iter()
+            .zip(ABSENT)
+            .find(|(is_typed, _)| *is_typed)?;
+        Some(absent)
     }
 }

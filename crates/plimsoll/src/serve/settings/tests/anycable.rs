@@ -7,35 +7,35 @@ use super::{check_arguments, check_environment, check_file};
 #[test]
 fn what_is_not_supported_is_named_with_what_happens_instead() {
     check_file(
-        "presets = ['broker']\n[nats]\nservers = 'nats://a'\n[embedded_nats]\nenabled = false",
+        "presets = ['broker']\n[embedded_nats]\nservice_addr = 'nats://a'\nenabled = false",
         &expect![[r#"
-            warning: anycable.toml:3:1: nats.servers is not supported: there is no NATS; broadcast over http, redis or redisx (--broadcast_adapter).
+            warning: anycable.toml:3:1: embedded_nats.service_addr is not supported: there is no embedded NATS server; connect servers with a NATS or a Redis of your own (--pubsub).
             presets = ["broker"]  # anycable.toml:1"#]],
     );
     check_file(
-        "[[nats.servers]]\na = 1",
+        "[[embedded_nats.routes]]\na = 1",
         &expect![
-            "warning: anycable.toml:1:8: nats.servers is not supported: there is no NATS; broadcast over http, redis \
-             or redisx (--broadcast_adapter)."
+            "warning: anycable.toml:1:17: embedded_nats.routes is not supported: there is no embedded NATS server; \
+             connect servers with a NATS or a Redis of your own (--pubsub)."
         ],
     );
     check_environment(
-        &[("ANYCABLE_PUBSUB", "redis"), ("ANYCABLE_EMBED_NATS", "false")],
+        &[("ANYCABLE_PUSHER_APP_ID", "1"), ("ANYCABLE_EMBED_NATS", "false")],
         &expect![
-            "warning: ANYCABLE_PUBSUB is not supported: servers do not pass messages to each other; with --broadcast_adapter redis every server gets every message."
+            "warning: ANYCABLE_PUSHER_APP_ID is not supported: the Pusher protocol is not supported; clients connect with Action Cable."
         ],
     );
     check_arguments(
         &[
             "--embed-nats",
-            "--nats-servers",
+            "--enats-addr",
             "nats://a",
             "--hub-gopool-size=16",
             "--port=1",
         ],
         &expect![[r#"
-            warning: --embed-nats is not supported: there is no embedded NATS server; connect nodes with Redis publish/subscribe (--broadcast_adapter redis).
-            warning: --nats-servers is not supported: there is no NATS; broadcast over http, redis or redisx (--broadcast_adapter).
+            warning: --embed-nats is not supported: there is no embedded NATS server; connect servers with a NATS or a Redis of your own (--pubsub).
+            warning: --enats-addr is not supported: there is no embedded NATS server; connect servers with a NATS or a Redis of your own (--pubsub).
             warning: --hub-gopool-size is not supported: it is not needed: one thread per core serves its own clients (--shards).
             port = 1  # command line"#]],
     );

@@ -7,6 +7,7 @@ use std::{
 };
 
 use clap::{Args, ValueHint};
+use plimsoll_clients::tls::Believe;
 use plimsoll_conformance::Server;
 use rustls::{ClientConfig, RootCertStore};
 
@@ -15,9 +16,9 @@ use crate::exit::Failure;
 /// Schemes of URLs that ask for TLS.
 const SECURE: [&str; 3] = ["wss", "https", "rediss"];
 
-/// The certificate authorities that the tester trusts.
+/// The certificate authorities that a command trusts.
 #[derive(Debug, Args)]
-pub(super) struct Trust {
+pub(crate) struct Trust {
     /// Trust only the certificate authorities in this PEM file. Default: the system's authorities.
     #[arg(long, value_name = "FILE", conflicts_with = "insecure", value_hint = ValueHint::FilePath)]
     cacert: Option<PathBuf>,
@@ -31,15 +32,27 @@ impl Trust {
     ///
     /// # Errors
     /// When the URL is none, or there are no authorities that could be believed.
-    pub(super) fn server(&self, url: &str) -> Result<Server, Failure> {
+    pub(crate) fn server(&self, url: &str) -> Result<Server, Failure> {
         Server::parse(url, self.tls(url)?).map_err(|error| Failure::Usage(error.to_string()))
+    }
+
+    /// The trusted certificates, for clients that decide later whether they need TLS.
+    ///
+    /// # Errors
+    /// The file of `--cacert` holds no certificates.
+    pub(crate) fn believe(&self) -> Result<Believe, Failure> {
+        Ok(match (&self.cacert, self.insecure) {
+            (Some(path), _) => Believe::Authorities(authorities_of(path)?),
+            (None, true) => Believe::Anybody,
+            (None, false) => Believe::System,
+        })
     }
 
     /// The TLS configuration for connections to a URL; `None` without TLS.
     ///
     /// # Errors
     /// When there are no authorities that could be believed.
-    pub(super) fn tls(&self, url: &str) -> Result<Option<Arc<ClientConfig>>, Failure> {
+    pub(crate) fn tls(&self, url: &str) -> Result<Option<Arc<ClientConfig>>, Failure> {
         let scheme = url.split(':').next().unwrap_or_default();
         if !SECURE.iter().any(|secure| scheme.eq_ignore_ascii_case(secure)) {
             return Ok(None);

@@ -1,0 +1,276 @@
+//! The Redis broker as the engine of the server, and the server as the listener of the broker
+//! (docs/reference/redis-broker.md).
+
+use std::{
+    collections::HashMap,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use plimsoll_adapters::{
+    Broker, BrokerSettings, BrokerTasks, Hearing, Limits, Listener, News, RequestError, Server, Source,
+};
+use plimsoll_broker::{Place, Retentions};
+use plimsoll_cable::broadcast::{Publication, RemoteDisconnect, encode, encode_disconnect};
+use plimsoll_server::{Engine, EngineError, Publisher, Sending};
+use plimsoll_telemetry::Registry;
+use tokio::{sync::watch, task::JoinHandle};
+
+/// How long the broker's connections may take to end.
+const STOP_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How long Redis remembers an idempotency key: as long as the memory of one server.
+const KEY_TTL: Duration = Duration::from_mins(5);
+
+/// How much is kept of the commands to all servers: a server that is away for as long misses them.
+const CONTROL: Limits = Limits {
+    limit: 1000,
+    ttl: Duration::from_mins(5),
+};
+
+/// A broker that is not connected yet.
+pub(super) struct SharedBroker {
+    broker: Broker,
+    tasks: BrokerTasks,
+    retentions: Arc<Retentions>,
+}
+
+/// A broker at work.
+pub(super) struct RunningBroker {
+    stop: watch::Sender<bool>,
+    work: JoinHandle<()>,
+}
+
+impl SharedBroker {
+    pub(super) fn new(
+        server: Server,
+        prefix: &str,
+        publish_timeout: Duration,
+        retentions: Retentions,
+    ) -> Self {
+        let (broker, tasks) = Broker::new(BrokerSettings {
+            server,
+            prefix: prefix.to_owned(),
+            publish_timeout,
+            key_ttl: KEY_TTL,
+        });
+        Self {
+            broker,
+            tasks,
+            retentions: Arc::new(retentions),
+        }
+    }
+
+    /// The broker as the server uses it.
+    pub(super) fn engine(&self) -> Arc<dyn Engine> {
+        Arc::new(RedisEngine {
+            broker: self.broker.clone(),
+            retentions: Arc::clone(&self.retentions),
+            heard: Mutex::default(),
+        })
+    }
+
+    /// Connects in the background.
+    pub(super) fn start(self, publisher: Publisher, registry: &Registry) -> RunningBroker {
+        let Self {
+            broker,
+            tasks,
+            retentions,
+        } = self;
+        let (stop, stopped) = watch::channel(false);
+        let inlet = Inlet {
+            publisher,
+            retentions,
+        };
+        let part = || registry.dependency("redis_broker");
+        let statuses = (part(), part());
+        let registry = registry.clone();
+        let work = tokio::spawn(async move {
+            let _commands_are_heard = broker.hear(Source::Control);
+            tasks.run(inlet, statuses, &registry, stopped).await;
+        });
+        RunningBroker { stop, work }
+    }
+}
+
+impl RunningBroker {
+    pub(super) async fn stop(self) {
+        self.stop.send_replace(true);
+        if tokio::time::timeout(STOP_TIMEOUT, self.work).await.is_err() {
+            tracing::debug!("The connections of the Redis broker did not end in time.");
+        }
+    }
+}
+
+#[derive(Debug)]
+struct RedisEngine {
+    broker: Broker,
+    retentions: Arc<Retentions>,
+    /// The streams that are heard, with the number of reasons. Clients choose the names, so this map's hashes have a
+    /// random key (ARCHITECTURE, "Hash tables").
+    heard: Mutex<HashMap<Box<str>, (usize, Hearing)>>,
+}
+
+impl RedisEngine {
+    async fn send(&self, publication: &Publication, key: Option<String>) -> Result<(), EngineError> {
+        let source = Source::Stream(&publication.stream);
+        let payload = encode(publication);
+        let sent = if publication.options.is_transient {
+            self.broker.pass(source, &payload).await
+        } else {
+            let limits = limits(&self.retentions, source);
+            let published = self.broker.publish(source, &payload, limits, key.as_deref());
+            published.await.map(drop)
+        };
+        sent.map_err(away)
+    }
+
+    fn heard(&self) -> MutexGuard<'_, HashMap<Box<str>, (usize, Hearing)>> {
+        // A panic under the lock is a bug in this file; the other streams go on.
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Engine for RedisEngine {
+    fn publish(&self, publications: Vec<Publication>) -> Sending<'_> {
+        self.publish_once(publications, None)
+    }
+
+    fn publish_once(&self, publications: Vec<Publication>, key: Option<&str>) -> Sending<'_> {
+        let key = key.map(str::to_owned);
+        Box::pin(async move {
+            for (number, publication) in publications.iter().enumerate() {
+                let key = key.as_ref().map(|key| format!("{key}-{number}"));
+                self.send(publication, key).await?;
+            }
+            Ok(())
+        })
+    }
+
+    fn disconnect(&self, command: RemoteDisconnect) -> Sending<'_> {
+        Box::pin(async move {
+            let payload = encode_disconnect(&command);
+            let published = self.broker.publish(Source::Control, &payload, CONTROL, None);
+            published.await.map(drop).map_err(away)
+        })
+    }
+
+    fn join(&self, stream: &str) {
+        let mut heard = self.heard();
+        match heard.get_mut(stream) {
+            Some((n, _)) => *n += 1,
+            None => {
+                let hearing = self.broker.hear(Source::Stream(stream));
+                heard.insert(stream.into(), (1, hearing));
+            }
+        }
+    }
+
+    fn leave(&self, stream: &str) {
+        let mut heard = self.heard();
+        let Some((n, _)) = heard.get_mut(stream) else {
+            return;
+        };
+        *n -= 1;
+        if *n == 0 {
+            heard.remove(stream);
+            if heard.len() * 4 < heard.capacity() {
+                let n_streams = heard.len();
+                heard.shrink_to(n_streams * 2);
+            }
+        }
+    }
+
+    fn heard<'a>(&'a self, stream: &'a str) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        let waiting = RedisEngine::heard(self)
+            .get(stream)
+            .map(|(_, hearing)| hearing.heard());
+        Box::pin(async move {
+            if let Some(waiting) = waiting {
+                waiting.await;
+            }
+        })
+    }
+}
+
+fn limits(retentions: &Retentions, source: Source<'_>) -> Limits {
+    match source {
+        Source::Control => CONTROL,
+        Source::Stream(stream) => {
+            let retention = retentions.of(stream);
+            Limits {
+                limit: retention.limit,
+                ttl: retention.ttl,
+            }
+        }
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is the end of an error")]
+fn away(error: RequestError) -> EngineError {
+    EngineError::Away(format!("{error}; the message may be stored all the same"))
+}
+
+/// Hands what comes from the broker to the server.
+struct Inlet {
+    publisher: Publisher,
+    retentions: Arc<Retentions>,
+}
+
+impl Listener for Inlet {
+    async fn take(&self, source: Source<'_>, news: News<'_>) {
+        match source {
+            Source::Stream(stream) => self.take_of_stream(stream, news).await,
+            Source::Control => {
+                if let News::Message {
+                    payload,
+                    is_new: true,
+                    ..
+                } = news
+                {
+                    self.obey(&payload).await;
+                }
+            }
+        }
+    }
+
+    fn limits(&self, source: Source<'_>) -> Limits {
+        limits(&self.retentions, source)
+    }
+}
+
+impl Inlet {
+    /// Takes a command, or a message that is not kept.
+    async fn obey(&self, payload: &[u8]) {
+        if let Err(error) = self.publisher.hear_payload(payload).await {
+            tracing::warn!("A message of the broker is dropped: {error}.");
+        }
+    }
+
+    async fn take_of_stream(&self, stream: &str, news: News<'_>) {
+        match news {
+            News::Begin { epoch, offset, at_ms } => {
+                let place = Place {
+                    epoch,
+                    offset,
+                    at_ms: at_ms.unwrap_or(0),
+                };
+                self.publisher.begin_log(stream, place).await;
+            }
+            News::Message {
+                epoch,
+                offset,
+                at_ms,
+                payload,
+                is_new,
+            } => {
+                let place = Place { epoch, offset, at_ms };
+                self.publisher.hear_at(stream, place, &payload, is_new).await;
+            }
+            News::Passing(payload) => self.obey(&payload).await,
+            // Sessions that entered the stream before it was heard may have missed messages; others come later.
+            News::Lost | News::Heard => self.publisher.hear_loss(stream).await,
+        }
+    }
+}
