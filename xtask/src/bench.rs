@@ -22,6 +22,7 @@ mod memory;
 mod poller;
 mod process;
 mod record;
+mod recover;
 mod rpc;
 mod server;
 mod sheet;
@@ -89,6 +90,8 @@ enum Name {
     Watch,
     /// Verdicts of ten comparisons of equal runs, and of ten with a target that is 30 % slower; --rounds changes nothing.
     Compare,
+    /// Reliable streams: what clients that are cut lose, what a herd costs that comes back, and what a broker costs.
+    Recover,
     /// Server CPU of subscriptions to names that collide in a hash table without a key, next to ordinary names.
     Collisions,
     /// All of them.
@@ -179,6 +182,7 @@ enum Benchmark {
     Artillery,
     Watch,
     Compare,
+    Recover,
     Collisions,
 }
 
@@ -194,6 +198,7 @@ fn chosen(name: Name) -> Vec<Benchmark> {
         Name::Artillery => vec![Benchmark::Artillery],
         Name::Watch => vec![Benchmark::Watch],
         Name::Compare => vec![Benchmark::Compare],
+        Name::Recover => vec![Benchmark::Recover],
         Name::Collisions => vec![Benchmark::Collisions],
         Name::All => vec![
             Benchmark::Fanout,
@@ -206,6 +211,7 @@ fn chosen(name: Name) -> Vec<Benchmark> {
             Benchmark::Artillery,
             Benchmark::Watch,
             Benchmark::Compare,
+            Benchmark::Recover,
             Benchmark::Collisions,
         ],
     }
@@ -224,6 +230,7 @@ impl Benchmark {
             Self::Artillery => "artillery",
             Self::Watch => "watch",
             Self::Compare => "compare",
+            Self::Recover => "recover",
             Self::Collisions => "collisions",
         }
     }
@@ -240,6 +247,7 @@ impl Benchmark {
             Self::Artillery => artillery::run(plan),
             Self::Watch => watch::run(plan),
             Self::Compare => compare::run(plan),
+            Self::Recover => recover::run(plan),
             Self::Collisions => collisions::run(plan),
         }
     }
@@ -313,6 +321,12 @@ enum Error {
     },
     #[error("the swarm of clients failed")]
     Swarm(#[source] io::Error),
+    #[error("a request to the server failed")]
+    Request(#[source] io::Error),
+    #[error("the server's metrics have no {0}")]
+    Metric(&'static str),
+    #[error("the server still has logs of streams that were to be forgotten")]
+    Forgotten,
     #[error("cannot read {path}")]
     Proc { path: String, source: io::Error },
 }

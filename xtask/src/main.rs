@@ -10,6 +10,7 @@
 mod bench;
 mod command;
 mod debian;
+mod dist;
 mod fuzz;
 mod mutants;
 mod repository;
@@ -40,6 +41,8 @@ enum Task {
     Mutants(mutants::Options),
     /// Measure against the physical limit of this machine, and print each budget as met or missed.
     Bench(bench::Options),
+    /// Make the files of a release: packages for Debian, npm, Ruby and Python, an image, and archives.
+    Dist(dist::Options),
 }
 
 fn main() -> ExitCode {
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Task::Fuzz(options) => fuzz::run(&options).map_err(Into::into),
         Task::Mutants(options) => mutants::run(&options).map_err(Into::into),
         Task::Bench(options) => bench::run(&options),
+        Task::Dist(options) => dist::run(&options).map_err(Into::into),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -24,7 +24,13 @@ pub(super) struct Broadcast {
 impl Broadcast {
     /// Starts a server, runs the workload, stops the server.
     pub(super) fn run(&self, plan: &Plan) -> Result<Report, Error> {
-        self.run_against(&plan.generator, &Server::start(&plan.server)?)
+        self.run_with(plan, &[])
+    }
+
+    /// The same with further flags of the server.
+    pub(super) fn run_with(&self, plan: &Plan, flags: &[&str]) -> Result<Report, Error> {
+        let flags = [&["--app", "benchmark"], flags].concat();
+        self.run_against(&plan.generator, &Server::start_with(&plan.server, &flags)?)
     }
 
     fn run_against(&self, binary: &Path, server: &Server) -> Result<Report, Error> {

@@ -152,6 +152,67 @@ pub(super) const COMPARE_WRONG: Budget = Budget {
     unit: "comparisons",
 };
 
+/// Messages that an application behind an extended client would miss, get twice or in the wrong order.
+pub(super) const RECOVER_FAULTS: Budget = Budget {
+    what: "lost, duplicated and reordered messages of extended clients",
+    at_most: 0.0,
+    unit: "messages",
+};
+/// The same of base clients beside them, without what was published while a client was away.
+pub(super) const RECOVER_BASE_FAULTS: Budget = Budget {
+    what: "messages of base clients lost while connected, duplicated or reordered",
+    at_most: 0.0,
+    unit: "messages",
+};
+/// Server CPU of a return of which ten thousand come at once.
+pub(super) const RECOVER_HERD_CPU: Budget = Budget {
+    what: "server CPU per resumed session",
+    at_most: 1.0,
+    unit: "× connect + subscribe",
+};
+/// The time until the last client of such a herd has all messages.
+pub(super) const RECOVER_WHOLE: Budget = Budget {
+    what: "time until the last client is whole",
+    at_most: 3.0,
+    unit: "s",
+};
+/// Connect and Subscribe calls beside those of the first connections.
+pub(super) const RECOVER_CALLS: Budget = Budget {
+    what: "calls to the application for resumed sessions",
+    at_most: 0.0,
+    unit: "calls",
+};
+/// Server CPU per delivery with a memory broker, next to the same server without.
+pub(super) const KEPT_1: Budget = Budget {
+    what: "server CPU per delivery with a broker, 1 broadcast in flight",
+    at_most: 1.10,
+    unit: "× without",
+};
+/// The same with eight in flight.
+pub(super) const KEPT_8: Budget = Budget {
+    what: "server CPU per delivery with a broker, 8 broadcasts in flight",
+    at_most: 1.15,
+    unit: "× without",
+};
+/// Resident memory of the server per session that can be resumed.
+pub(super) const EXTENDED_IDLE: Budget = Budget {
+    what: "server RSS per idle extended connection",
+    at_most: 2355.0,
+    unit: "bytes",
+};
+/// Resident memory of 1,000 logs of 100 messages of 350 bytes.
+pub(super) const HISTORY: Budget = Budget {
+    what: "server RSS of the history",
+    at_most: 60.0,
+    unit: "MB",
+};
+/// Resident memory that remains of a stream name that is not used any more.
+pub(super) const FORGOTTEN: Budget = Budget {
+    what: "server RSS per forgotten stream name",
+    at_most: 8.0,
+    unit: "bytes",
+};
+
 /// Server CPU of subscriptions to names that collide in a hash table without a key.
 pub(super) const COLLISIONS: Budget = Budget {
     what: "server CPU of subscriptions to colliding names",
@@ -185,6 +246,7 @@ impl Budget {
 }
 
 /// A budget and the figure it is held against.
+#[derive(Clone)]
 pub(super) struct Verdict {
     budget: Budget,
     circumstances: String,

@@ -2,7 +2,7 @@
 
 use std::{
     path::Path,
-    process::{Command, Stdio},
+    process::{Command, ExitStatus, Stdio},
 };
 
 use serde_json::{Value, json};
@@ -20,8 +20,26 @@ pub(super) struct Report {
     json: Value,
 }
 
+/// The load client's exit code for a run that was done and found faults of the target.
+const FAULTY: i32 = 3;
+
 /// Runs the load client and reads its report. A run that lost messages or connections is an error, as in the product.
 pub(super) fn run(binary: &Path, arguments: &[&str]) -> Result<Report, Error> {
+    run_until(binary, arguments, |status| status.success())
+}
+
+/// The same for benchmarks whose figures include the faults.
+pub(super) fn run_with_faults(binary: &Path, arguments: &[&str]) -> Result<Report, Error> {
+    run_until(binary, arguments, |status| {
+        status.success() || status.code() == Some(FAULTY)
+    })
+}
+
+fn run_until(
+    binary: &Path,
+    arguments: &[&str],
+    is_done: impl FnOnce(ExitStatus) -> bool,
+) -> Result<Report, Error> {
     let mut generator = Command::new("timeout");
     generator
         .args(["--signal=KILL", &TIME_LIMIT_S.to_string()])
@@ -38,7 +56,7 @@ pub(super) fn run(binary: &Path, arguments: &[&str]) -> Result<Report, Error> {
             program: line.clone(),
             source,
         })?;
-    if !output.status.success() {
+    if !is_done(output.status) {
         return Err(Error::Generator {
             line,
             status: output.status,

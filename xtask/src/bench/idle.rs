@@ -7,7 +7,7 @@ use super::{
     Error, Outcome, Plan, budget,
     server::Server,
     sheet::Sheet,
-    swarm::{self, Member},
+    swarm::{self, Member, Wish},
 };
 
 /// What peers publish their figures for.
@@ -55,13 +55,19 @@ pub(super) struct Readings {
 const VISITORS: usize = 16;
 
 impl Readings {
+    /// Of clients of the benchmark application.
     pub(super) fn take(plan: &Plan, n_connections: usize) -> Result<Self, Error> {
-        let server = Server::start(&plan.server)?;
-        let mut visitors = swarm::gather(server.address(), VISITORS).map_err(Error::Swarm)?;
+        Self::of(&Server::start(&plan.server)?, n_connections, swarm::BASE)
+    }
+
+    /// Of clients of this server with this wish.
+    pub(super) fn of(server: &Server, n_connections: usize, wish: Wish) -> Result<Self, Error> {
+        let gather = |n| swarm::gather_as(server.address(), n, wish).map_err(Error::Swarm);
+        let mut visitors = gather(VISITORS)?;
         wait_for_pings(&mut visitors)?;
         drop(visitors);
         let empty = server.rss_bytes()?;
-        let mut members = swarm::gather(server.address(), n_connections).map_err(Error::Swarm)?;
+        let mut members = gather(n_connections)?;
         let subscribed = server.rss_bytes()?;
         wait_for_pings(&mut members)?;
         Ok(Self {

@@ -3,7 +3,7 @@
 //!
 //! The application is `benchmarks/rpc-app`, which does as little as it can. Its CPU time stands beside the server's.
 
-mod application;
+pub(super) mod application;
 mod paced;
 
 use std::time::Duration;

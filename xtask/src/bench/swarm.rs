@@ -10,15 +10,41 @@ use std::{
     time::Duration,
 };
 
+use serde_json::json;
+
 /// Everything a client waits for comes within a few seconds, the first ping latest of all.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-const SUBSCRIBE: &str = r#"{"command":"subscribe","identifier":"{\"channel\":\"BenchmarkChannel\"}"}"#;
+/// What clients ask for.
+#[derive(Clone, Copy)]
+pub(super) struct Wish {
+    /// The sub-protocol that they offer.
+    pub(super) protocol: &'static str,
+    /// The identifier of their subscription.
+    pub(super) identifier: &'static str,
+}
 
-/// Any 16 bytes in base64 will do (RFC 6455, section 4.1).
-const UPGRADE: &str = "GET /cable HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-     Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\
-     Sec-WebSocket-Protocol: actioncable-v1-json\r\n\r\n";
+/// The benchmark application's channel, in the base protocol.
+pub(super) const BASE: Wish = Wish {
+    protocol: "actioncable-v1-json",
+    identifier: r#"{"channel":"BenchmarkChannel"}"#,
+};
+
+impl Wish {
+    /// Any 16 bytes in base64 will do as a key (RFC 6455, section 4.1).
+    fn upgrade(self) -> String {
+        format!(
+            "GET /cable HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\
+             Sec-WebSocket-Protocol: {}\r\n\r\n",
+            self.protocol
+        )
+    }
+
+    fn subscribe(self) -> String {
+        json!({ "command": "subscribe", "identifier": self.identifier }).to_string()
+    }
+}
 
 /// One subscribed client.
 pub(super) struct Member {
@@ -27,23 +53,32 @@ pub(super) struct Member {
     received: Vec<u8>,
 }
 
-/// Connects and subscribes `n` clients, one after the other.
+/// Connects and subscribes `n` clients of the benchmark application, one after the other.
 pub(super) fn gather(address: SocketAddr, n: usize) -> io::Result<Vec<Member>> {
-    (0..n).map(|_| Member::subscribe(address)).collect()
+    gather_as(address, n, BASE)
+}
+
+/// The same with this wish.
+pub(super) fn gather_as(address: SocketAddr, n: usize, wish: Wish) -> io::Result<Vec<Member>> {
+    (0..n).map(|_| Member::with_wish(address, wish)).collect()
 }
 
 impl Member {
     pub(super) fn subscribe(address: SocketAddr) -> io::Result<Self> {
+        Self::with_wish(address, BASE)
+    }
+
+    fn with_wish(address: SocketAddr, wish: Wish) -> io::Result<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         let mut member = Self {
             stream,
             received: Vec::new(),
         };
-        member.stream.write_all(UPGRADE.as_bytes())?;
+        member.stream.write_all(wish.upgrade().as_bytes())?;
         member.wait_for_head()?;
         member.wait_for(r#""type":"welcome""#)?;
-        member.send(SUBSCRIBE)?;
+        member.send(&wish.subscribe())?;
         member.wait_for(r#""type":"confirm_subscription""#)?;
         Ok(member)
     }

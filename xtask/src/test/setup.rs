@@ -1,6 +1,6 @@
 //! What the tests need from outside the Rust toolchain, installed only where it is missing.
 //!
-//! Debian packages bring Node.js, a browser, Redis, Prometheus, systemd's checks, openssl for certificates, a real Action
+//! Debian packages bring Node.js, a browser, Redis, NATS, nginx, Prometheus, systemd's checks, openssl for certificates, a real Action
 //! Cable and gRPC for Ruby, WebSockets for Python, npm packages the foreign clients and what the Node.js example needs.
 
 use std::{fs, io};
@@ -21,7 +21,7 @@ const MIN_GO_MINOR: u32 = 25;
 const INSTALLED_LOCK: &str = "node_modules/.installed-lock.json";
 
 /// What tests start.
-const NEEDS: [Need; 13] = [
+const NEEDS: [Need; 16] = [
     Need {
         probes: &[&["node", "--version"]],
         packages: &["nodejs"],
@@ -51,6 +51,15 @@ const NEEDS: [Need; 13] = [
         packages: &["redis-server"],
     },
     Need {
+        // Users other than root do not have /usr/sbin in their PATH.
+        probes: &[&["nginx", "-v"], &["/usr/sbin/nginx", "-v"]],
+        packages: &["nginx-light"],
+    },
+    Need {
+        probes: &[&["nats-server", "--version"]],
+        packages: &["nats-server"],
+    },
+    Need {
         probes: &[&["prometheus", "--version"]],
         packages: &["prometheus"],
     },
@@ -73,6 +82,10 @@ const NEEDS: [Need; 13] = [
     Need {
         probes: &[&["python3", "--version"]],
         packages: &["python3"],
+    },
+    Need {
+        probes: &[&["python3", "-m", "pip", "--version"]],
+        packages: &["python3-pip"],
     },
     Need {
         // Another Python may come before Debian's, whose packages are its own.

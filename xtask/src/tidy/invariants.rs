@@ -8,6 +8,7 @@
 //! what a crate does through a function of another one is not seen.
 
 mod architecture;
+mod names;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,23 +5,23 @@ use std::{net::SocketAddr, path::Path, process::Command, time::Duration};
 use crate::bench::{Error, process::Process};
 
 /// A running `plimsoll-rpc-app`, which ends when it is dropped.
-pub(super) struct Application {
+pub(in crate::bench) struct Application {
     process: Process,
 }
 
 impl Application {
-    pub(super) fn start(program: &Path) -> Result<Self, Error> {
+    pub(in crate::bench) fn start(program: &Path) -> Result<Self, Error> {
         let process = Process::start(Command::new(program))?;
         Ok(Self { process })
     }
 
     /// Where its gRPC service listens.
-    pub(super) fn address(&self) -> SocketAddr {
+    pub(in crate::bench) fn address(&self) -> SocketAddr {
         self.process.address()
     }
 
     /// CPU time since it started.
-    pub(super) fn cpu(&self) -> Result<Duration, Error> {
+    pub(in crate::bench) fn cpu(&self) -> Result<Duration, Error> {
         self.process.cpu()
     }
 }

@@ -1,11 +1,15 @@
 //! The test files that need the machine to themselves. All other files run at the same time as others.
 
 /// Names without `.test.mjs`, each with its reason.
-const ALONE: [(&str, &str); 7] = [
+const ALONE: [(&str, &str); 8] = [
     ("blame", "keeps a core busy and stops the generator on purpose"),
     (
         "bench-draining",
         "compares latencies within 2 % with the server's own clock",
+    ),
+    (
+        "documents",
+        "types the README, which opens 10,000 connections, with the ports that it names",
     ),
     (
         "k6-parity",

@@ -46,79 +46,18 @@ pub(super) enum Check {
     Test(&'static str, &'static str),
 }
 
+use super::names::{CLOCK, COMMAND_LINE, FILES, PROCESS, RUNTIME, SOCKETS, STARTS, THREADS};
 use Check::{Alone, NoCrates, NoCratesAtAll, NoNames, NoNamesBut, NoNamesIn, NotThrough, OnlyModule, Test};
-
-/// Sockets; addresses are data.
-const SOCKETS: &[&str] = &[
-    "TcpListener",
-    "TcpSocket",
-    "TcpStream",
-    "ToSocketAddrs",
-    "UdpSocket",
-    "UnixListener",
-    "UnixStream",
-    "nix::sys::socket",
-    "rustix::net",
-    "socket2",
-    "tokio::net",
-];
-
-const CLOCK: &[&str] = &[".elapsed", "Instant::now", "SystemTime::now", "tokio::time"];
-
-const THREADS: &[&str] = &["std::thread"];
-
-const FILES: &[&str] = &["std::fs", "tokio::fs"];
-
-/// Packages with a runtime, or of no use without one.
-const RUNTIME: &[&str] = &[
-    "futures-util",
-    "h2",
-    "hyper",
-    "hyper-util",
-    "tokio",
-    "tokio-rustls",
-    "tonic",
-];
-
-/// What starts a run of `load`, or something that runs by itself.
-const STARTS: &[&str] = &["RunConfig", "plimsoll_load::run::run", "tokio::runtime"];
-
-/// Arguments, signals, standard streams and exit codes, and the environment.
-const PROCESS: &[&str] = &[
-    "ExitCode",
-    "eprint!",
-    "eprintln!",
-    "print!",
-    "println!",
-    "std::env::args",
-    "std::env::args_os",
-    "std::env::set_var",
-    "std::env::var",
-    "std::env::var_os",
-    "std::env::vars",
-    "std::env::vars_os",
-    "std::io::stderr",
-    "std::io::stdin",
-    "std::io::stdout",
-    "std::process::abort",
-    "std::process::exit",
-    "tokio::io::stderr",
-    "tokio::io::stdin",
-    "tokio::io::stdout",
-    "tokio::signal",
-];
-
-const COMMAND_LINE: &[&str] = &["clap", "clap_complete"];
 
 pub(super) const TABLE: &[Invariant] = &[
     Invariant {
         of: "adapters",
-        knows: &["telemetry", "trust"],
+        knows: &["broker", "nats", "telemetry", "trust"],
         clauses: &[
             Clause {
-                says: "the only crate that knows Redis",
+                says: "the only crate that knows Redis and NATS",
                 checks: &[Alone {
-                    packages: &["redis"],
+                    packages: &["redis", "plimsoll-nats"],
                     banned: &[],
                     besides: &[],
                 }],
@@ -189,7 +128,7 @@ pub(super) const TABLE: &[Invariant] = &[
     },
     Invariant {
         of: "clients",
-        knows: &["cable", "redacted", "trust", "websocket"],
+        knows: &["cable", "grpc", "redacted", "trust", "websocket"],
         clauses: &[Clause {
             says: "knows no crate of the load side, so no executors and no metrics",
             checks: &[NotThrough(&["load", "report"])],
@@ -211,6 +150,17 @@ pub(super) const TABLE: &[Invariant] = &[
                 )],
             },
         ],
+    },
+    Invariant {
+        of: "grpc",
+        knows: &[],
+        clauses: &[Clause {
+            says: "no sockets, no runtime, no clock, no messages of protobuf",
+            checks: &[
+                NoCrates(&["h2", "prost", "tokio"]),
+                NoNames(&["Instant", "SystemTime", "std::net"]),
+            ],
+        }],
     },
     Invariant {
         of: "history",
@@ -327,6 +277,14 @@ pub(super) const TABLE: &[Invariant] = &[
         }],
     },
     Invariant {
+        of: "nats",
+        knows: &[],
+        clauses: &[Clause {
+            says: "no sockets, no runtime, no clock",
+            checks: &[NoNames(SOCKETS), NoCrates(RUNTIME), NoNames(CLOCK)],
+        }],
+    },
+    Invariant {
         of: "outputs",
         knows: &["load", "redacted", "report", "trust"],
         clauses: &[
@@ -363,6 +321,7 @@ pub(super) const TABLE: &[Invariant] = &[
             "load",
             "loopback",
             "outputs",
+            "probe",
             "redacted",
             "report",
             "rpc",
@@ -380,6 +339,14 @@ pub(super) const TABLE: &[Invariant] = &[
                 banned: PROCESS,
                 besides: &[],
             }],
+        }],
+    },
+    Invariant {
+        of: "probe",
+        knows: &["cable", "clients", "websocket"],
+        clauses: &[Clause {
+            says: "opens connections in `caller` only, which bounds their number and time",
+            checks: &[NoNamesBut(&["caller.rs"], &["Attempt::make", "Channel::new"])],
         }],
     },
     Invariant {
@@ -415,7 +382,7 @@ pub(super) const TABLE: &[Invariant] = &[
     },
     Invariant {
         of: "rpc",
-        knows: &["redacted", "server", "telemetry", "trust"],
+        knows: &["grpc", "redacted", "server", "telemetry", "trust"],
         clauses: &[Clause {
             says: "knows no sessions: of `server` only the `application` seam",
             checks: &[OnlyModule("plimsoll_server", "application")],
@@ -447,6 +414,7 @@ pub(super) const TABLE: &[Invariant] = &[
         knows: &[
             "cable",
             "clients",
+            "grpc",
             "load",
             "redacted",
             "scenario",
