@@ -91,7 +91,7 @@ beforeRequest: [sign]
 flow:
 - post: { url: "/login", json: { user: "{{ user }}" }, headers: { x-late: "{{ late }}" }, beforeRequest: add,
           capture: { json: $.token, as: token }, afterResponse: [note, look] }
-- get: { url: "/after", qs: { token: "{{ token }}" }, json: { seen: "{{ seen }}" } }`;
+- post: { url: "/after", qs: { token: "{{ token }}" }, json: { seen: "{{ seen }}" } }`;
     const { code, stderr, counters } = await run(t, file(target, scenario), { "functions.js": functions });
     assert.equal(code, 0, stderr);
     assert.equal(counters.looks, 1);

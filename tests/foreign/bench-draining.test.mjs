@@ -2,6 +2,8 @@
 // each broadcast and when it sent it to each client; the bench must come to the same figures.
 
 import assert from "node:assert/strict";
+import { appendFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { plimsoll, plimsollIn, plimsollJson } from "./support/plimsoll.mjs";
 import { PeerServer } from "./support/peer-server.mjs";
@@ -36,14 +38,63 @@ async function planted(t, plan, options = {}) {
     });
   };
   const peer = await PeerServer.start(t, "json", { deliver, ...options });
+  Object.assign(peer, { planted: t.name, noted });
   return { peer, noted };
+}
+
+/** The milliseconds that the server noted in step `at` (from 0) with `n` broadcasts in each, in ascending order. */
+const timesOf = (noted, at, n) =>
+  [...noted.latencies.values()]
+    .filter(({ n_broadcast }) => Math.ceil(n_broadcast / n) === at + 1)
+    .map(({ ms }) => ms)
+    .sort((a, b) => a - b);
+
+/** Interpolated between the two samples beside it, as everywhere in the product. */
+function rank(sorted, share) {
+  const place = share * (sorted.length - 1);
+  const [below, above] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
+  return below === above ? below : below + (above - below) * (place % 1);
+}
+
+/**
+ * Writes a line of JSON for each step into the file that PLANTED_TABLE names, if it does: what was planted, and what the
+ * bench said. benchmarks/2026-11-24-verdicts has such a file.
+ */
+function tell({ planted, noted }, n, { code, report }) {
+  const { PLANTED_TABLE } = process.env;
+  if (!PLANTED_TABLE) return;
+  const rounded = (ms) => (ms === undefined ? null : Math.round(ms * 10) / 10);
+  report.steps.forEach(({ clients, plimsoll: it }, at) => {
+    const times = timesOf(noted, at, n);
+    const row = {
+      planted,
+      step: at + 1,
+      clients,
+      exit_code: code,
+      sent: it.n_sent,
+      unacknowledged: it.n_unanswered,
+      expected: it.n_deliveries_expected,
+      delivered: it.n_deliveries,
+      lost: it.n_lost,
+      duplicated: it.n_duplicated,
+      out_of_order: it.n_out_of_order,
+      planted_ms: { p50: rounded(rank(times, 0.5)), p95: rounded(rank(times, 0.95)), max: rounded(times.at(-1)) },
+      found_ms: Object.fromEntries(["p50", "p95", "max"].map((name) => [name, rounded(it.listener_us[name] / 1000)])),
+      lower_bounds_from_ms: it.lower_bounds_from_us === null ? null : rounded(it.lower_bounds_from_us / 1000),
+      seconds: Math.round(it.sampling.seconds * 100) / 100,
+    };
+    appendFileSync(PLANTED_TABLE, `${JSON.stringify(row)}\n`);
+  });
 }
 
 const later = (ms, act) => setTimeout(act, ms);
 
 /** Runs the bench in a model, in two steps. */
-const broadcast = (peer, model, n, ...more) =>
-  plimsollJson("bench", "broadcast", peer.url, ...SIZES, ...MODELS[model](n), ...more);
+async function broadcast(peer, model, n, ...more) {
+  const outcome = await plimsollJson("bench", "broadcast", peer.url, ...SIZES, ...MODELS[model](n), ...more);
+  tell(peer, n, outcome);
+  return outcome;
+}
 
 /** The counts of both steps together. */
 function counts(report) {
@@ -57,26 +108,29 @@ const exactly = (more) => ({ n_deliveries_expected: EXPECTED, n_lost: 0, n_late:
 /** How much later than the server's own clock says a client may be, beside 2 %: two processes and the network. */
 const SLACK_MS = 5;
 
-/** The bench's times of listeners are the server's. */
+/**
+ * How late the generator was by its own account, in ms: it sent messages of a schedule so much after their time, and read
+ * replies so late. On a calm machine, less than a millisecond.
+ */
+const latenessOf = ({ send_lateness_us, generator }) => (send_lateness_us?.max ?? 0) / 1000 + (generator.lateness_bound_ms ?? 0);
+
+/** The bench's times of listeners are the server's; what is lost is longer than all of them. */
 function assertLatencies(report, noted, n = N_BROADCASTS) {
-  report.steps.forEach(({ plimsoll: { listener_us, last_delivery_us } }, at) => {
-    const planted = [...noted.latencies.values()]
-      .filter(({ n_broadcast }) => Math.ceil(n_broadcast / n) === at + 1)
-      .map(({ ms }) => ms)
-      .sort((a, b) => a - b);
-    // As everywhere in the product: interpolated between the two samples beside it.
-    const rank = (share) => {
-      const place = share * (planted.length - 1);
-      const [below, above] = [planted[Math.floor(place)], planted[Math.ceil(place)]];
-      return below + (above - below) * (place % 1);
-    };
+  report.steps.forEach(({ plimsoll }, at) => {
+    const { n_lost, listener_us, last_delivery_us } = plimsoll;
+    const slack = SLACK_MS + latenessOf(plimsoll);
+    assert.ok(slack < 500, `no figures: the generator was ${slack} ms late`);
+    const delivered = timesOf(noted, at, n);
+    const planted = [...delivered, ...Array(n_lost).fill(Infinity)];
     assert.equal(listener_us.count, planted.length);
-    for (const [name, expected] of [["min", planted[0]], ["p50", rank(0.5)], ["p95", rank(0.95)], ["max", planted.at(-1)]]) {
+    const figures = [["min", planted[0]], ["p50", rank(planted, 0.5)], ["p95", rank(planted, 0.95)], ["max", planted.at(-1)]];
+    for (const [name, expected] of figures.filter(([, expected]) => expected !== Infinity)) {
       const found = listener_us[name] / 1000;
-      assert.ok(Math.abs(found - expected) <= expected * 0.02 + SLACK_MS, `step ${at + 1}, ${name}: ${found} ms, planted ${expected} ms`);
+      assert.ok(Math.abs(found - expected) <= expected * 0.02 + slack, `step ${at + 1}, ${name}: ${found} ms, planted ${expected} ms`);
     }
+    if (n_lost > 0) return;
     const found = last_delivery_us.max / 1000;
-    assert.ok(Math.abs(found - planted.at(-1)) <= planted.at(-1) * 0.02 + SLACK_MS, `last delivery: ${found} ms`);
+    assert.ok(Math.abs(found - planted.at(-1)) <= planted.at(-1) * 0.02 + slack, `last delivery: ${found} ms`);
   });
 }
 
@@ -103,7 +157,7 @@ function acknowledgesEarly(model, sending, seconds) {
     for (const step of report.steps) {
       // A timer of Node.js may fire a millisecond early.
       assert.ok(step["median-delivery"] >= seconds * 1000 - 1, step["median-delivery"]);
-      assert.ok(step["max-rtt"] < 90, "the sender knows nothing of that");
+      assert.ok(step["max-rtt"] < Math.max(90, seconds * 500), "the sender knows nothing of that");
       const { max, mean } = step.plimsoll.in_flight;
       if (model === "closed") assert.equal(max, N_BROADCASTS, "twice as many as the window says and more");
       assert.ok(mean > 0 && mean <= max, `${mean} of ${max}`);
@@ -122,6 +176,7 @@ describe("small latencies", { concurrency: 1 }, () => {
       assert.equal(code, 0, stderr);
       assert.deepEqual(counts(report), exactly());
       assertLatencies(report, noted);
+      assertLength(report, 1, sending);
     });
   }
 });
@@ -147,7 +202,7 @@ describe("the open model", () => {
 });
 
 describe("behaviour that takes seconds", { concurrency: 2 }, () => {
-  describe("servers with planted behaviour", { concurrency: true }, () => {
+  describe("servers with planted behaviour", { concurrency: 3 }, () => {
     for (const [model, sending] of SENDING) {
       for (const seconds of [3, 10]) acknowledgesEarly(model, sending, seconds);
 
@@ -166,36 +221,43 @@ describe("behaviour that takes seconds", { concurrency: 2 }, () => {
 
       test(`${model}: drops 1 in 1,000`, async (t) => {
         let n = 0;
-        const { peer, noted } = await planted(t, (_, send) => ++n % 1000 && send());
-        const { code, report, stderr } = await broadcast(peer, model, 200, "--wait-broadcasts", "1");
+        const { peer, noted } = await planted(t, (_, send) => ++n % 1000 && later(1000, send));
+        const { code, report, stderr } = await broadcast(peer, model, 200, "--wait-broadcasts", "2");
         assert.equal(code, 3, stderr);
         assert.deepEqual(counts(report), exactly({ n_deliveries_expected: 3000, n_lost: 3 }));
         assert.equal(noted.latencies.size, 2997);
+        assertLatencies(report, noted, 200);
+        // Ten seconds or none of sending, and the last delivery a second later.
+        assertLength(report, 2, model === "open" ? 11 : 2);
         const { listener_us, lower_bounds_from_us } = report.steps[0].plimsoll;
         // One of 1,000: only the longest time is a lower bound.
         assert.ok(listener_us.p99 < lower_bounds_from_us * 0.99 && listener_us.max >= lower_bounds_from_us, JSON.stringify(listener_us));
       });
 
       test(`${model}: duplicates`, async (t) => {
-        const { peer } = await planted(t, ({ n_broadcast, n_client }, send) => {
-          send();
-          if (n_broadcast === 7 && n_client === 3) send();
+        const { peer, noted } = await planted(t, ({ n_broadcast, n_client }, send) => {
+          later(1000, send);
+          if (n_broadcast === 7 && n_client === 3) later(1000, send);
         });
         const { code, report, stderr } = await broadcast(peer, model, N_BROADCASTS);
         assert.equal(code, 0, stderr);
         assert.deepEqual(counts(report), exactly({ n_duplicated: 1 }));
+        assertLatencies(report, noted);
+        assertLength(report, 15, sending);
       });
 
       test(`${model}: reorders`, async (t) => {
         // The third broadcast of a client comes behind the last one of the step, which was sent long after it was acknowledged.
-        const { peer } = await planted(t, ({ n_broadcast, n_client }, send) => {
-          if (n_broadcast === 3 && n_client === 2) later(model === "open" ? 380 : 200, send);
-          else if (n_broadcast > 3 && n_broadcast <= N_BROADCASTS && model === "closed") later(50, send);
-          else send();
+        const { peer, noted } = await planted(t, ({ n_broadcast, n_client }, send) => {
+          if (n_broadcast === 3 && n_client === 2) later(model === "open" ? 1380 : 1200, send);
+          else if (n_broadcast > 3 && n_broadcast <= N_BROADCASTS && model === "closed") later(1050, send);
+          else later(1000, send);
         });
         const { code, report, stderr } = await broadcast(peer, model, N_BROADCASTS);
         assert.equal(code, 0, stderr);
         assert.deepEqual(counts(report), exactly({ n_out_of_order: 1 }));
+        assertLatencies(report, noted);
+        assertLength(report, 15, sending);
       });
 
       test(`${model}: dies`, async (t) => {
@@ -252,6 +314,19 @@ describe("behaviour that takes seconds", { concurrency: 2 }, () => {
       assert.equal(code, 3, stderr);
       assert.deepEqual(report.objectives, ["listener_delivery p(95)<500", "lost==0", "errors==0"]);
       assert.match(report.result.sentence, /^Not even 1 client holds .*listener_delivery p\(95\) 6\d\d(\.\d+)?ms of 500ms allowed/);
+    });
+
+    test("the sentence of the run says that a percentile is a lower bound", async (t) => {
+      const folder = folderOf(t, {});
+      const { peer } = await planted(t, ({ n_client }, send) => n_client % 2 && send());
+      const flags = [...SIZES, ...MODELS.closed(4), "--wait-broadcasts", "1", "--report", "run.md", "--report", "run.json"];
+      const { code, stderr } = await plimsollIn({ cwd: folder }, "bench", "broadcast", peer.url, ...flags);
+      assert.equal(code, 3, stderr);
+      const read = (name) => readFileSync(join(folder, name), "utf8");
+      const { listener_delivery } = JSON.parse(read("run.json")).metrics;
+      assert.ok(listener_delivery.values.lower_bounds_from >= 1e6, JSON.stringify(listener_delivery.values));
+      assert.match(stderr.replaceAll(/\s+/g, " "), /fail: Lost messages; .*p95 of listener_delivery > 1(\.\d+)? s \(40 samples\), 20 lost of 40/);
+      assert.match(read("run.md"), /\| `listener_delivery` median \/ p95 \/ p99 \/ max \| .*(>|&gt;) 1(\.\d+)? s/);
     });
 
     test("a threshold counts what is lost", async (t) => {

@@ -5,6 +5,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { CertificateFiles } from "./support/certificates.mjs";
+import { secretToken } from "./support/identity-provider.mjs";
 import { Server, plimsollIn } from "./support/plimsoll.mjs";
 import { RecoverPeer } from "./support/recover-peer.mjs";
 import { folderOf } from "./support/scripts.mjs";
@@ -18,9 +20,12 @@ const SMALL = {
 const EXPECTED = 12 * 20;
 
 /** Runs the bench in a folder of its own: `{ code, stdout, stderr, result, read }`. */
-async function recover(t, url, ...flags) {
+const recover = (t, url, ...flags) => recoverIn(t, {}, url, ...flags);
+
+/** The same with variables. */
+async function recoverIn(t, variables, url, ...flags) {
   const folder = folderOf(t, {});
-  const env = { PLIMSOLL_DATA_DIR: join(folder, "data") };
+  const env = { PLIMSOLL_DATA_DIR: join(folder, "data"), ...variables };
   const usual = Object.entries(SMALL).filter(([name]) => !flags.includes(`--${name}`));
   const words = usual.flatMap(([name, value]) => [`--${name}`, String(value)]);
   const run = await plimsollIn({ cwd: folder, env }, "bench", "recover", url, ...words, ...flags);
@@ -137,6 +142,35 @@ describe("planted truths", { concurrency: 2 }, () => {
   });
 });
 
+describe("clients of the base protocol beside the others", { concurrency: 2 }, () => {
+  const protocol = (offered) => [...offered][0];
+
+  test("what they miss while they are away is no fault", async (t) => {
+    const server = await Server.start("--public", "--broker", "memory", "--broadcast_key", "secret");
+    t.after(() => server.stop());
+    const { code, result, stderr } = await recover(t, server.ws("/cable"), "--broadcast-key", "secret", "--base", "6");
+    assert.equal(code, 0, stderr);
+    assert.deepEqual([result.messages.received, result.messages.lost, result.returns.total], [EXPECTED, 0, 24]);
+    const { received, missed, ...base } = result.base;
+    assert.deepEqual(base, { clients: 6, ready: 6, cuts: 12, returns: 12, lost: 0, duplicated: 0, reordered: 0 });
+    assert.ok(missed >= 6, `${missed} missed`);
+    assert.equal(received + missed, 6 * 20);
+  });
+
+  test("what a server drops while they are connected is lost", async (t) => {
+    const deliver = (send, _, context) => {
+      // Every base client misses the third message of each connection. The fourth shows that.
+      if (context.protocol !== "actioncable-v1-json" || context.n_live !== 3) send();
+      if (context.protocol === "actioncable-v1-json" && context.n_live === 4) context.truth.lost += 1;
+    };
+    const { peer, code, result } = await against(t, { deliver, protocol }, "--base", "6");
+    assert.equal(code, 3);
+    assert.ok(peer.truth.lost >= 6, `${peer.truth.lost} dropped`);
+    assert.deepEqual([result.base.lost, result.messages.lost], [peer.truth.lost, 0]);
+    assert.equal(result.base.received + result.base.missed + result.base.lost, 6 * 20);
+  });
+});
+
 describe("our own server", () => {
   for (const flags of [[], ["--herd"]]) {
     test(`loses, repeats and reorders nothing ${flags}`, async (t) => {
@@ -150,6 +184,8 @@ describe("our own server", () => {
       assert.deepEqual([result.messages.received, result.returns.resumed, result.returns.whole], [EXPECTED, 24, 24]);
       assert.ok(result.watch.rss_bytes > 0 && result.watch.cpu_seconds > 0, JSON.stringify(result.watch));
       assert.deepEqual(result.thresholds.map(({ passed }) => passed), [true]);
+      assert.deepEqual([result.cost.connect.n, result.cost.herd?.n], [12, flags.length ? 24 : undefined]);
+      assert.ok(result.cost.connect.cpu_us_each > 0);
       const summary = JSON.parse(run.read("r.json"));
       assert.deepEqual([summary.losses.expected, summary.losses.lost], [EXPECTED, 0]);
       assert.match(summary.conclusion.verdict, /^(pass|doubtful)$/);
@@ -162,6 +198,25 @@ describe("our own server", () => {
       assert.equal(JSON.parse(stdout)[0].id, summary.metadata.id);
     });
   }
+
+  test("over TLS, with a token, in msgpack", async (t) => {
+    const files = new CertificateFiles();
+    const secret = "an application secret that is long enough";
+    const flags = ["--public", "--broker", "memory", "--broadcast_key", "secret", "--jwt_secret", secret, "--enforce_jwt"];
+    const server = await Server.start(...flags, ...files.flags);
+    t.after(() => server.stop());
+    const url = server.ws("/cable").replace(/^ws:/, "wss:");
+    const run = (env, ...more) => recoverIn(t, env, url, "--broadcast-key", "secret", "--action-cable-encoding", "msgpack", ...more);
+    const token = ["-H", `X-JID: ${await secretToken(secret)}`];
+    const trust = { SSL_CERT_FILE: files.cert };
+    const [whole, untrusted, unknown] = await Promise.all([run(trust, ...token), run({}, ...token), run(trust)]);
+    assert.equal(whole.code, 0, whole.stderr);
+    assert.deepEqual([whole.result.messages.received, whole.result.returns.resumed], [EXPECTED, 24]);
+    assert.equal(untrusted.code, 1);
+    assert.match(untrusted.stderr, /none of the 12 clients became ready: .*certificate/);
+    assert.equal(unknown.code, 1);
+    assert.match(unknown.stderr, /none of the 12 clients became ready: .*unauthorized/);
+  });
 
   test("without a broker every return is an ordinary one, and what was missed is lost", async (t) => {
     const server = await Server.start("--public", "--broadcast_key", "secret");

@@ -3,12 +3,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { createCable } from "@anycable/core";
+import { SignJWT } from "jose";
 import WebSocket from "ws";
 import { CableClient } from "./support/cable.mjs";
 import { within } from "./support/deadline.mjs";
 import { GrpcApp } from "./support/grpc-app.mjs";
 import { Inbox } from "./support/inbox.mjs";
-import { Server } from "./support/plimsoll.mjs";
+import { Server, plimsoll } from "./support/plimsoll.mjs";
 import { CHAT } from "./support/rpc-app.mjs";
 
 const EXTENDED = "actioncable-v1-ext-json";
@@ -198,6 +199,54 @@ describe("resuming", () => {
     for (const { heard } of clients) assert.deepEqual(heard.map(({ message }) => message), from(1, published));
   });
 
+  /** A client that has heard message 1 of a stream, was cut, has missed 2 and 3, and is back. */
+  async function returned(t, stream, ...flags) {
+    const own = flags.length > 0 ? await start(...flags) : server;
+    if (own !== server) t.after(() => own.stop());
+    const identifier = pubsub(stream);
+    const { client, welcome } = await extended(t, own);
+    client.send({ command: "subscribe", identifier });
+    await until(client, "confirm_subscription");
+    await publish(own, stream, 1);
+    const first = await next(client);
+    client.socket.terminate();
+    for (const n of [2, 3]) await publish(own, stream, n);
+    const { client: again, welcome: restored } = await extended(t, own, { path: `/cable?sid=${welcome.sid}` });
+    assert.deepEqual(restored.restored_ids, [identifier]);
+    return { own, identifier, again, first };
+  }
+
+  test("messages between the return and the request for history come once, in the replay", async (t) => {
+    const { own, identifier, again, first } = await returned(t, "between");
+    for (const n of [4, 5]) await publish(own, "between", n);
+    await publish(own, "between", "passing", { transient: true });
+    again.send({ command: "history", identifier, history: behind(first) });
+    const heard = await until(again, "confirm_history");
+    assert.deepEqual(heard.map(({ message }) => message), ["passing", 2, 3, 4, 5]);
+    await publish(own, "between", 6);
+    assert.equal((await next(again)).offset, 6);
+  });
+
+  test("a client whose request is refused is told, and then hears what came since its return", async (t) => {
+    const { own, identifier, again, first } = await returned(t, "refused", "--history_limit", "3");
+    for (const n of [4, 5, 6]) await publish(own, "refused", n);
+    again.send({ command: "history", identifier, history: behind(first) });
+    assert.equal((await next(again)).type, "reject_history");
+    for (const n of [4, 5, 6]) assert.equal((await next(again)).message, n);
+  });
+
+  test("a client that does not ask hears what came since its return, or learns that it is gone", async (t) => {
+    for (const [stream, limit, act] of [["idle", 10], ["acts", 10, true], ["gone", 1]]) {
+      const { own, identifier, again } = await returned(t, stream, "--history_limit", `${limit}`);
+      for (const n of [4, 5]) await publish(own, stream, n);
+      if (act) again.perform(identifier, {});
+      if (limit === 1) assert.equal((await next(again)).type, "reject_history");
+      else for (const n of [4, 5]) assert.equal((await next(again)).message, n);
+      await publish(own, stream, 6);
+      assert.equal((await next(again)).message, 6);
+    }
+  });
+
   test("a session can be resumed once, and only by its sid", async (t) => {
     const { client, welcome } = await extended(t, server);
     client.socket.terminate();
@@ -220,6 +269,37 @@ describe("resuming", () => {
       assert.equal(again.restored, undefined, `away: ${isAway}`);
     }
   });
+});
+
+test("with --resume_check token a session goes on for its own user alone", async (t) => {
+  const secret = "a secret that is long enough for tokens";
+  const flags = ["--norpc", "--broker", "memory", "--jwt_secret", secret];
+  const server = await Server.start(...flags, "--resume_check", "token");
+  t.after(() => server.stop());
+  const token = (user, end = "1h") =>
+    new SignJWT({ ext: JSON.stringify({ user }) })
+      .setProtectedHeader({ alg: "HS256" })
+      .setExpirationTime(end)
+      .sign(new TextEncoder().encode(secret));
+  const [kay, ann, late] = await Promise.all([token("kay"), token("ann"), token("kay", 1)]);
+  const { client, welcome } = await extended(t, server, { path: `/cable?jid=${kay}` });
+  client.socket.terminate();
+  const headers = { "X-ANYCABLE-RESTORE-SID": welcome.sid };
+  for (const [query, expected] of [
+    [`?jid=${ann}`, ["welcome", undefined, undefined]],
+    [`?jid=${late}`, ["disconnect", "token_expired", undefined]],
+    [`?jid=${kay}`, ["welcome", undefined, true]],
+  ]) {
+    const { client: again, welcome } = await extended(t, server, { path: `/cable${query}`, headers });
+    assert.deepEqual([welcome.type, welcome.reason, welcome.restored], expected, query.slice(0, 8));
+    again.socket.terminate();
+  }
+});
+
+test("--resume_check token without anything to check tokens with is a mistake", async () => {
+  const { code, stderr } = await plimsoll("serve", "--broker", "memory", "--public", "--resume_check", "token");
+  assert.notEqual(code, 0);
+  assert.match(stderr, /--resume_check token would let no client go on .*--jwt_secret, --jwt_jwks or --secret/);
 });
 
 test("sessions are not resumed with --sessions_ttl 0", async (t) => {

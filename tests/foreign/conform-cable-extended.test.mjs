@@ -45,16 +45,18 @@ describe("the cases of the extended protocol", { concurrency: true }, () => {
   });
 
   describe("is caught:", { concurrency: AT_ONCE }, () => {
-    for (const [name, { parts, caughtBy }] of Object.entries(FAULTS)) {
+    for (const [name, { parts, caughtBy, suspectedBy = [] }] of Object.entries(FAULTS)) {
       test(name, async (t) => {
         const { url, application } = await startFaulty(t, parts);
-        const only = caughtBy.map((id) => `cable/${id}`);
+        const only = [...caughtBy, ...suspectedBy].map((id) => `cable/${id}`);
         const flags = ["--only", [RIGHT, ...only].join(), "--patience", "4", "--format", "json"];
         const { stdout, stderr } = await conform(url, "--rpc-listen", application, ...flags);
         const { outcomes } = JSON.parse(stdout || `{"outcomes":${JSON.stringify(stderr)}}`);
         const verdicts = Object.fromEntries(outcomes.map((outcome) => [outcome.id, outcome.verdict]));
         assert.equal(verdicts[RIGHT], "pass", stdout);
-        for (const id of only) assert.equal(verdicts[id], "fail", `${id}: ${stdout}`);
+        for (const id of caughtBy) assert.equal(verdicts[`cable/${id}`], "fail", `${id}: ${stdout}`);
+        // What no clause demands is at worst non-strict.
+        for (const id of suspectedBy) assert.equal(verdicts[`cable/${id}`], "non-strict", `${id}: ${stdout}`);
       });
     }
   });

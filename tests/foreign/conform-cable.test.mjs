@@ -35,7 +35,8 @@ async function conforms(file, command, ...flags) {
   assert.equal(code, 0, `${stdout}\n${stderr}`);
 }
 
-describe("plimsoll serve", () => {
+// Most of a suite is waiting, so two run at the same time.
+describe("plimsoll serve", { concurrency: 2 }, () => {
   for (const rpc of ["grpc", "http"]) {
     test(`asks its application over ${rpc}`, async () => {
       const command = serve("--broadcast_key", "secret");
@@ -50,6 +51,17 @@ describe("plimsoll serve", () => {
       // The interval of pings has nothing to do with a broker; it is checked above, and needs a calm machine.
       const ping = ["--except", "cable/connection/ping-interval"];
       await conforms("cable-plimsoll-broker", command, "--rpc", rpc, "--broadcast-key", "secret", ...ping);
+    });
+  }
+
+  const subprotocols = ["ext-json", "msgpack", "ext-msgpack", "protobuf", "ext-protobuf"];
+  for (const subprotocol of subprotocols.map((name) => `actioncable-v1-${name}`)) {
+    test(`speaks ${subprotocol}`, async () => {
+      const command = serve("--broadcast_key", "secret", "--broker", "memory", "--presence_ttl", "3");
+      // A thousand clients and the rhythm of pings have nothing to do with an encoding.
+      const except = ["--except", "cable/connection/ping-interval,cable/closing/restart-crowd"];
+      const flags = ["--broadcast-key", "secret", "--subprotocol", subprotocol, ...except];
+      await conforms("cable-plimsoll-broker", command, ...flags);
     });
   }
 
@@ -157,6 +169,17 @@ test("a run ends after the first case if the server does not have the suite's ch
     /^error: the server does not ask the suite's application at 127\.0\.0\.1:\d+, so it does not have the suite's channels: it answers/m,
     "--rpc-listen", "127.0.0.1:0",
   );
+});
+
+test("a server that does not speak the sub-protocol is an error", async (t) => {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1", handleProtocols: () => false });
+  t.after(() => server.close());
+  await once(server, "listening");
+  const url = `ws://127.0.0.1:${server.address().port}/cable`;
+  const suite = ["conform", "cable", url, "--rpc", "none", "--subprotocol", "actioncable-v1-ext-msgpack"];
+  const { code, stdout, stderr } = await plimsoll(...suite);
+  assert.deepEqual([code, stdout], [1, ""]);
+  assert.match(stderr, /does not speak actioncable-v1-ext-msgpack: it chose no sub-protocol; .*--subprotocol/);
 });
 
 describe("wrong use", () => {

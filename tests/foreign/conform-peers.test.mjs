@@ -1,15 +1,17 @@
 // `plimsoll conform websocket` against WebSocket libraries, in both roles. The files in `expectations` say what each comes
-// to, and why; a change in either direction fails. Whatever fails has to be against a MUST.
+// to, and why; a change in either direction fails. Whatever fails has to be against a MUST: `must-clauses.json` lists the
+// places that say it, and to which side, apart from the program.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { within } from "./support/deadline.mjs";
 import { built } from "./support/go.mjs";
-import { startPlimsoll } from "./support/plimsoll.mjs";
+import { plimsoll, startPlimsoll } from "./support/plimsoll.mjs";
 import { pythonWith } from "./support/python.mjs";
 
 /** All cases of a target take half a minute; builds without optimisation, and busy machines, some more. */
@@ -66,11 +68,33 @@ function startSuite(file, ...target) {
   return startPlimsoll("conform", "websocket", ...target, ...flags);
 }
 
+/** Places that say MUST or MUST NOT, and to which side: `server`, `client` or `both`. */
+const MUST = JSON.parse(readFileSync(pathOf("expectations/must-clauses.json"), "utf8")).clauses;
+
+/** The places of a clause: `RFC 6455 §4.2.2 (5), §9` is `RFC 6455 §4.2.2` and `RFC 6455 §9`. */
+function placesOf(clause) {
+  let rfc;
+  return clause.split(", ").map((part) => {
+    const [, named, place] = /^(?:(RFC \d+) )?(.*?)(?: \(\d+\))?$/.exec(part);
+    rfc = named ?? rfc;
+    return `${rfc} ${place}`;
+  });
+}
+
+/** Every place of a clause says MUST, and at least one to a target in this role. */
+function assertBinding(role, id, clause) {
+  const places = placesOf(clause);
+  for (const place of places) assert.ok(MUST[place], `${id}: ${place} is not in must-clauses.json`);
+  assert.ok(places.some((place) => ["both", role].includes(MUST[place][0])), `${id}: ${clause} does not bind a ${role}`);
+}
+
 /** The verdicts are as expected, and every failure names a clause that says MUST. */
-function check({ code, stdout, stderr }) {
+function check(role, { code, stdout, stderr }) {
   assert.equal(code, 0, stderr);
-  for (const { id, verdict, level, against } of JSON.parse(stdout).outcomes) {
-    if (verdict === "fail") assert.equal(against?.level ?? level, "must", id);
+  for (const { id, verdict, level, clause, against } of JSON.parse(stdout).outcomes) {
+    if (verdict !== "fail") continue;
+    assert.equal(against?.level ?? level, "must", id);
+    assertBinding(role, id, against?.clause ?? clause);
   }
 }
 
@@ -82,7 +106,7 @@ const CHECKS = {
     const server = start(t, await peer.commandOf("serve"));
     const [port] = await within(once(createInterface({ input: server.stdout }), "line"), "the server's port");
     const suite = startSuite(`${name}-server`, `ws://127.0.0.1:${port}/`, ...except(peer, "server"));
-    check(await ended(suite, `all cases of ${name} as a server`));
+    check("server", await ended(suite, `all cases of ${name} as a server`));
   },
 
   async client(t, name, peer) {
@@ -90,9 +114,20 @@ const CHECKS = {
     const outcome = ended(suite, `all cases of ${name} as a client`);
     const [line] = await within(once(createInterface({ input: suite.stderr }), "line"), "the suite's address");
     start(t, await peer.commandOf("visit", /ws:\/\/[^/]+/.exec(line)[0]));
-    check(await outcome);
+    check("client", await outcome);
   },
 };
+
+test("every case that can fail cites a place that says MUST to its target", async () => {
+  for (const [role, flags] of [["server", []], ["client", ["--listen", "127.0.0.1:0"]]]) {
+    const { code, stdout, stderr } = await plimsoll("conform", "websocket", "--list", ...flags);
+    assert.equal(code, 0, stderr);
+    const cases = stdout.trimEnd().split("\n").map((line) => line.trim().split(/ {2,}/));
+    const binding = cases.filter(([, level]) => level === "MUST");
+    assert.ok(binding.length > 500, `${binding.length} of ${cases.length}`);
+    for (const columns of binding) assertBinding(role, columns[0], columns.at(-1));
+  }
+});
 
 for (const [name, peer] of Object.entries(PEERS)) {
   describe(name, { concurrency: 2 }, () => {

@@ -158,9 +158,9 @@ test("a list needs no target", async () => {
       assert.equal(code, 0, stderr);
       return stdout.trim().split("\n");
     };
-    const ids = lines(some).map((line) => line.split(" ")[0]);
-    assert.ok(lines(all).length > ids.length && ids.length > 0);
-    assert.ok(ids.every((it) => it !== id && it.includes(only)), String(ids));
+    assert.ok(lines(all).length > lines(some).length);
+    // Words of titles select, too.
+    for (const line of lines(some)) assert.ok(line.split(" ")[0] !== id && line.includes(only), line);
   }
   const { code, stderr } = await plimsollIn({}, "conform", "cable");
   assert.equal(code, 2);

@@ -8,53 +8,11 @@ import { decode, encode } from "@msgpack/msgpack";
 import protobuf from "protobufjs";
 import WebSocket from "ws";
 import { within } from "./support/deadline.mjs";
+import { encoders } from "./support/encoders.mjs";
 import { Inbox } from "./support/inbox.mjs";
 import { Server } from "./support/plimsoll.mjs";
 
-/** The messages that AnyCable's documentation describes. */
-const { root } = protobuf.parse(
-  `
-  syntax = "proto3";
-  enum Type {
-    no_type = 0; welcome = 1; disconnect = 2; ping = 3; confirm_subscription = 4; reject_subscription = 5;
-    confirm_history = 6; reject_history = 7;
-  }
-  enum Command { unknown_command = 0; subscribe = 1; unsubscribe = 2; message = 3; history = 4; pong = 5; whisper = 6; }
-  message StreamHistoryRequest { string epoch = 2; int64 offset = 3; }
-  message HistoryRequest { int64 since = 1; map<string, StreamHistoryRequest> streams = 2; }
-  message Message {
-    Type type = 1; Command command = 2; string identifier = 3; string data = 4; bytes message = 5; string reason = 6;
-    bool reconnect = 7; HistoryRequest history = 8;
-  }
-  message Reply {
-    Type type = 1; string identifier = 2; bytes message = 3; string reason = 4; bool reconnect = 5; string stream_id = 6;
-    string epoch = 7; int64 offset = 8; string sid = 9; bool restored = 10; repeated string restored_ids = 11;
-  }`,
-  { keepCase: true },
-);
-
-const msgpack = { encode, decode: (data) => decode(new Uint8Array(data)) };
-
-/** An encoder as @anycable/core wants it, whose server sends messages of this type. */
-function protobufs(type) {
-  const [Message, Answer] = ["Message", type].map((name) => root.lookupType(name));
-  return {
-    encode: (command) => Message.encode(Message.fromObject(command)).finish(),
-    decode(data) {
-      const message = Answer.decode(new Uint8Array(data));
-      const { message: payload, ...fields } = Answer.toObject(message, { enums: String, longs: Number });
-      if (fields.type === "no_type") delete fields.type;
-      return payload?.length ? { ...fields, message: decode(payload) } : fields;
-    },
-  };
-}
-
-const ENCODERS = {
-  "actioncable-v1-msgpack": msgpack,
-  "actioncable-v1-ext-msgpack": msgpack,
-  "actioncable-v1-protobuf": protobufs("Message"),
-  "actioncable-v1-ext-protobuf": protobufs("Reply"),
-};
+const ENCODERS = encoders({ encode, decode }, protobuf);
 
 const isExtended = (protocol) => protocol.includes("-ext-");
 
@@ -101,16 +59,30 @@ for (const [protocol, encoder] of Object.entries(ENCODERS)) {
       listening.on("message", (message) => heard.push(message));
       listening.on("info", ({ type }) => heard.push(type));
       await within(Promise.all([whispering.ensureSubscribed(), listening.ensureSubscribed()]), "the subscriptions");
-      // protobufjs takes no object for a text.
-      const whisper = encoder === msgpack ? { a: [1] } : "psst";
-      await whispering.whisper(whisper);
-      assert.deepEqual(await heard.next(), whisper);
+      for (const whisper of ["psst", { a: [1] }]) {
+        await whispering.whisper(whisper);
+        assert.deepEqual(await heard.next(), whisper);
+      }
       await publish(stream, { n: 1 });
       assert.deepEqual(await heard.next(), { n: 1 });
       other.transport.ws.terminate();
       await publish(stream, { n: 2 });
       assert.deepEqual(await heard.next(20_000), { n: 2 });
       assert.equal(await heard.next(), "history_received");
+    });
+
+    test("@anycable/core joins, leaves and asks who is present", { skip: !isExtended(protocol) && "@anycable/core has presence in the extended protocol only" }, async (t) => {
+      const [one, other] = [connect(t), connect(t)];
+      const [member, onlooker] = [one, other].map((cable) => cable.streamFrom(`room of ${protocol}`));
+      const events = new Inbox("presence");
+      onlooker.on("presence", (event) => events.push(event));
+      await within(Promise.all([member.ensureSubscribed(), onlooker.ensureSubscribed()]), "the subscriptions");
+      member.presence.join("kay", { name: "Kay", n: 2 ** 40 });
+      assert.deepEqual(await events.next(), { type: "join", info: { name: "Kay", n: 2 ** 40 }, id: "kay" });
+      assert.deepEqual(await within(onlooker.presence.info(), "who is present"), { kay: { name: "Kay", n: 2 ** 40 } });
+      // `info` is an event of the asker, too.
+      member.presence.leave();
+      assert.deepEqual(await events.until(({ type }) => type === "leave"), { type: "leave", id: "kay" });
     });
 
     test("a frame that is not a command in the encoding ends the connection with 1003", async (t) => {
@@ -126,6 +98,29 @@ for (const [protocol, encoder] of Object.entries(ENCODERS)) {
     });
   });
 }
+
+test("a client of AnyCable's schema takes presence for pings", async (t) => {
+  const { root } = protobuf.parse(`
+    syntax = "proto3";
+    message Reply { uint32 type = 1; string identifier = 2; bytes message = 3; }
+    message Message { uint32 command = 2; string identifier = 3; }`);
+  const [Reply, Message] = ["Reply", "Message"].map((name) => root.lookupType(name));
+  const identifier = JSON.stringify({ channel: "$pubsub", stream_name: "hall" });
+  const messages = new Inbox("messages");
+  const old = new WebSocket(server.ws("/cable"), "actioncable-v1-ext-protobuf");
+  t.after(() => old.terminate());
+  old.on("message", (data) => messages.push(Reply.toObject(Reply.decode(data))));
+  assert.equal((await messages.next()).type, 1, "welcome");
+  old.send(Message.encode({ command: 1, identifier }).finish());
+  assert.deepEqual(await messages.until(({ type }) => type !== 3), { type: 4, identifier });
+  const cable = createCable(server.ws("/cable"), { websocketImplementation: WebSocket, protocol: "actioncable-v1-ext-json" });
+  t.after(() => cable.disconnect());
+  const member = cable.streamFrom("hall");
+  await within(member.ensureSubscribed(), "the subscription");
+  member.presence.join("kay", { name: "Kay" });
+  // A ping of the server has a time and no identifier.
+  assert.deepEqual(await messages.until((message) => message.type !== 3 || message.identifier), { type: 3, identifier });
+});
 
 test("a client that offers only unknown sub-protocols is told all six", async () => {
   const socket = new WebSocket(server.ws("/cable"), "graphql-ws");

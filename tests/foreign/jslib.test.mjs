@@ -1,8 +1,12 @@
 // The embedded equivalents of k6's libraries, run by Node.js with modules of k6 that are three lines long.
 
 import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { folderOf } from "./support/scripts.mjs";
 
 const FOLDER = new URL("../../crates/lab/script/src/source/jslib/", import.meta.url);
 
@@ -123,6 +127,159 @@ test("checks wait for promises", async () => {
     ["thrown", false, {}],
     ["rejected", false, {}],
   ]);
+});
+
+/** The assertions, with `k6/execution` that notes what was asked for. */
+async function assertions(t, { env = {}, mode = "soft_fails.js" } = {}) {
+  const parts = ["values.js", "matchers.js", "message.js", mode, "expect.js"].map((name) => `k6-testing/${name}`);
+  const texts = await Promise.all(parts.map((path) => readFile(new URL(path, FOLDER), "utf8")));
+  const cwd = folderOf(t, {});
+  mkdirSync(join(cwd, "k6-testing"));
+  const execution = `export const orders = []; export default { test: {
+    abort(text) { orders.push(["abort", text]); throw new Error("aborted"); }, fail: (text) => orders.push(["fail", text]) } };`;
+  writeFileSync(join(cwd, "k6-testing/execution.mjs"), execution);
+  const source = texts.join("\n").replace(`"k6/execution"`, `"./execution.mjs"`);
+  writeFileSync(join(cwd, "k6-testing/index.mjs"), source);
+  globalThis.__ENV = env;
+  const load = (name) => import(pathToFileURL(join(cwd, "k6-testing", name)));
+  const [{ expect }, { orders }] = [await load("index.mjs"), await load("execution.mjs")];
+  return { expect, orders };
+}
+
+class Point {
+  constructor(x) {
+    this.x = x;
+  }
+}
+
+const SET = new Set([1, "a"]);
+const OBJECT = { a: { b: [{ c: 1 }] }, "": 2, n: undefined };
+
+/** Matcher, received value, arguments, whether it holds. */
+const ASSERTIONS = [
+  ["toBe", 1, [1], true],
+  ["toBe", NaN, [NaN], true],
+  ["toBe", 0, [-0], false],
+  ["toBe", {}, [{}], false],
+  ["toBeCloseTo", 1.234, [1.235], true],
+  ["toBeCloseTo", 1.23, [1.3], false],
+  ["toBeCloseTo", 1.5, [2, 0], false],
+  ["toBeCloseTo", Infinity, [Infinity], true],
+  ["toBeCloseTo", "1", [1], false],
+  ["toBeDefined", null, [], true],
+  ["toBeDefined", undefined, [], false],
+  ["toBeFalsy", "", [], true],
+  ["toBeFalsy", [], [], false],
+  ["toBeGreaterThan", 2, [1], true],
+  ["toBeGreaterThan", 2n, [1], true],
+  ["toBeGreaterThan", 2, [2], false],
+  ["toBeGreaterThan", "b", ["a"], false],
+  ["toBeGreaterThanOrEqual", 2, [2], true],
+  ["toBeInstanceOf", new Point(1), [Point], true],
+  ["toBeInstanceOf", null, [Point], false],
+  ["toBeLessThan", 1, [2], true],
+  ["toBeLessThanOrEqual", 3, [2], false],
+  ["toBeNaN", NaN, [], true],
+  ["toBeNaN", "x", [], false],
+  ["toBeNull", null, [], true],
+  ["toBeNull", undefined, [], false],
+  ["toBeTruthy", "0", [], true],
+  ["toBeTruthy", 0, [], false],
+  ["toBeUndefined", undefined, [], true],
+  ["toContain", "hello", ["ell"], true],
+  ["toContain", [1, NaN], [NaN], true],
+  ["toContain", SET, ["a"], true],
+  ["toContain", [{ a: 1 }], [{ a: 1 }], false],
+  ["toContain", 5, [5], false],
+  ["toContainEqual", [{ a: 1 }], [{ a: 1 }], true],
+  ["toContainEqual", new Set([[1]]), [[1]], true],
+  ["toContainEqual", "a", ["a"], false],
+  ["toEqual", { a: [1, { b: 2 }] }, [{ a: [1, { b: 2 }] }], true],
+  ["toEqual", { a: 1, b: 2 }, [{ b: 2, a: 1 }], true],
+  ["toEqual", { a: undefined }, [{ b: undefined }], false],
+  ["toEqual", [], [{}], false],
+  ["toEqual", new Date(1), [new Date(2)], false],
+  ["toEqual", new Map([[1, { a: 1 }]]), [new Map([[1, { a: 1 }]])], true],
+  ["toEqual", new Uint8Array([1]).buffer, [new Uint8Array([2]).buffer], false],
+  ["toHaveLength", "abc", [3], true],
+  ["toHaveLength", [], [1], false],
+  ["toHaveLength", 5, [1], false],
+  ["toHaveProperty", OBJECT, ["a.b[0].c"], true],
+  ["toHaveProperty", OBJECT, ["a.b[0].c", 1], true],
+  ["toHaveProperty", OBJECT, ["a.b", [{ c: 1 }]], true],
+  ["toHaveProperty", OBJECT, ["a.b[1]"], false],
+  ["toHaveProperty", OBJECT, ["a.x"], false],
+  ["toHaveProperty", OBJECT, ["n"], true],
+  ["toHaveProperty", OBJECT, [""], false],
+  ["toHaveProperty", OBJECT, ["toString"], false],
+  ["toHaveProperty", "text", ["length"], false],
+];
+
+test("assertions hold or end the test", async (t) => {
+  const { expect, orders } = await assertions(t);
+  for (const [name, received, args, holds] of ASSERTIONS) {
+    const what = `expect(${String(received)}).${name}(${args.map(String)})`;
+    for (const [object, isHeld] of [[expect(received), holds], [expect(received).not, !holds], [expect(received).not.not, holds]]) {
+      orders.length = 0;
+      if (isHeld) object[name](...args);
+      else assert.throws(() => object[name](...args), /^Error: aborted$/, what);
+      assert.equal(orders.length, isHeld ? 0 : 1, what);
+    }
+  }
+  assert.throws(() => expect(1).toBeVisible(), /k6\/browser\), which is not supported/);
+  assert.throws(() => expect(1).toBeInstanceOf("x"), /needs a class, not "x"/);
+});
+
+test("a failed assertion says what it was about", async (t) => {
+  const { expect, orders } = await assertions(t, { env: { K6_TESTING_COLORIZE: "FALSE" } });
+  assert.throws(() => expect({ a: 1 }).not.toHaveProperty("a", 1));
+  const lines = orders[0][1].split("\n");
+  const place = /^ +At: (.*jslib\.test\.mjs):(\d+):\d+$/.exec(lines[2]);
+  assert.ok(place, lines[2]);
+  assert.deepEqual(lines.toSpliced(2, 1), [
+    "",
+    "                         Error: expect(received).not.toHaveProperty(keyPath, expected)",
+    "",
+    "                 Property path: a",
+    "Expected property not to equal: 1",
+    "               Received object: {",
+    '                                  "a": 1',
+    "                                }",
+    "",
+    "                      Filename: jslib.test.mjs",
+    `                          Line: ${place[2]}`,
+    "",
+  ]);
+  const inline = expect.configure({ display: "inline" });
+  assert.throws(() => inline([1], "only one item").toHaveLength(2));
+  assert.match(
+    orders[1][1],
+    /^error="only one item" at=\S+ expected_length=2 received_length=1 received_value="\[\\n {2}1\\n\]" filename=jslib\.test\.mjs line=\d+$/,
+  );
+  const colored = expect.configure({ colorize: true });
+  assert.throws(() => colored(1).toBe(2));
+  assert.match(orders[2][1], /Received: \x1b\[31m1\x1b\[0m\n/);
+  assert.deepEqual([expect.config.colorize, colored.config.colorize, inline.config.display], [false, true, "inline"]);
+});
+
+test("soft assertions let the iteration go on, or end only the iteration", async (t) => {
+  const { expect, orders } = await assertions(t);
+  expect.soft(1).toBe(2);
+  expect.configure({ soft: true })(1).toBe(2);
+  assert.deepEqual(orders.map(([order]) => order), ["fail", "fail"]);
+  assert.throws(() => expect.configure({ softMode: "throw" }).soft(1).toBe(2), { name: "AssertionFailedError" });
+  assert.throws(() => expect.configure({ softMode: "no" }), /softMode is "no"; expected fail or throw/);
+  const old = await assertions(t, { mode: "soft_throws.js" });
+  assert.throws(() => old.expect.soft(1).toBe(2), { name: "AssertionFailedError" });
+  const chosen = await assertions(t, { env: { K6_TESTING_SOFT_MODE: "throw", K6_TESTING_TIMEOUT: "20" } });
+  assert.throws(() => chosen.expect.soft(1).toBe(2), { name: "AssertionFailedError" });
+  assert.deepEqual([chosen.expect.config.timeout, chosen.expect.config.interval], [20, 100]);
+  for (const [env, words] of [
+    [{ K6_TESTING_DISPLAY: "big" }, /K6_TESTING_DISPLAY is "big"; expected pretty or inline/],
+    [{ K6_TESTING_INTERVAL: "-1" }, /K6_TESTING_INTERVAL is "-1"; expected a number of milliseconds/],
+  ]) {
+    await assert.rejects(assertions(t, { env }), words);
+  }
 });
 
 const trend = (...values) => ({

@@ -2,47 +2,21 @@
 // checks, same verdicts.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { buildK6, k6In } from "./support/k6.mjs";
 import { Server, plimsollIn } from "./support/plimsoll.mjs";
 import { startScriptServer } from "./support/script-server.mjs";
 import { folderOf } from "./support/scripts.mjs";
+import { SCRIPTS, assertAlike, runBoth, shapeOf } from "./support/side-by-side.mjs";
 import { subtleKeys } from "./support/subtle.mjs";
-
-const SCRIPTS = fileURLToPath(new URL("k6-scripts/", import.meta.url));
 
 /** How far a counter may be from k6's where the clock decides how often something happens. */
 const TIMED = 0.02;
 
-/**
- * How many more or fewer it may be besides, of many: whether a user begins once more before a stage ends is decided by
- * milliseconds, and there are four users.
- */
-const AT_EDGES = 4;
-const MANY = 50;
-
 before(() => buildK6());
-
-/**
- * Runs one script under both at the same time: `[plimsoll, k6]`, each `{ code, stderr, data, exported }`. With two `env`
- * each has its own.
- */
-function runBoth(t, script, env = {}, args = []) {
-  return Promise.all(
-    [plimsollIn, k6In].map(async (runIn, index) => {
-      const cwd = folderOf(t, {});
-      const words = ["run", "--quiet", "--no-color", "--summary-export", "exported.json", "-e", "DATA=data.json", ...args];
-      for (const [name, value] of Object.entries(env[index] ?? env)) words.push("-e", `${name}=${value}`);
-      // k6 ends with 0 although everything failed.
-      if (index === 0) words.push("--fail-on-errors=never");
-      const outcome = await runIn({ cwd }, ...words, resolve(SCRIPTS, script));
-      return { ...outcome, data: readJson(join(cwd, "data.json")), exported: readJson(join(cwd, "exported.json")) };
-    }),
-  );
-}
 
 /** One of `scripts/chat`, with what writes its figures to a file, and without what k6 would fetch. */
 function chatScript(t, name) {
@@ -52,75 +26,16 @@ function chatScript(t, name) {
   return join(folderOf(t, { [name]: parts.join("\n") }), name);
 }
 
-/** What a file holds; null where there is none, which the two have to agree on, too. */
-function readJson(path) {
-  try {
-    return JSON.parse(readFileSync(path, "utf8"));
-  } catch (error) {
-    if (error.code === "ENOENT") return null;
-    throw error;
-  }
-}
-
-/** All that must be the same, however long anything took: names, types, keys, verdicts, checks. */
-function shapeOf({ code, data, exported }) {
-  return {
-    code,
-    data: data && {
-      keys: sharedKeysOf(data),
-      options: data.options,
-      state: keysOf(data.state),
-      setup: data.setup_data,
-      metrics: mapValues(withoutUsers(data.metrics), ({ type, contains, values, thresholds = {} }) => ({
-        type,
-        contains,
-        values: keysOf(values),
-        thresholds,
-      })),
-      groups: groupShape(data.root_group),
-    },
-    exported: exported && {
-      keys: sharedKeysOf(exported),
-      metrics: mapValues(withoutUsers(exported.metrics), ({ thresholds = {}, ...values }) => ({ values: keysOf(values), thresholds })),
-      groups: exported.root_group,
-    },
-  };
-}
-
-/** k6 samples its users once a second, so that short runs have none; ours have. Runs that last are compared apart. */
-function withoutUsers({ vus, vus_max, ...metrics }) {
-  return metrics;
-}
-
-const keysOf = (object) => Object.keys(object).sort();
-
-/** Without `generator`, which tells whether the figures are to be believed, and which k6 does not have. */
-const sharedKeysOf = (object) => keysOf(object).filter((key) => key !== "generator");
-
-/** In the order of the keys, so that a difference is shown where it is. */
-const mapValues = (object, translate) =>
-  Object.fromEntries(keysOf(object).map((key) => [key, translate(object[key])]));
-
-function groupShape({ groups, checks, ...rest }) {
-  return { ...rest, groups: groups.map(groupShape), checks };
-}
-
-/** `{ metric: count }` of all counters; bytes are not counted alike, because no two clients write the same headers. */
-function countersOf({ data }) {
-  const counters = Object.entries(data.metrics).filter(([, { type, contains }]) => type === "counter" && contains !== "data");
-  return Object.fromEntries(counters.map(([name, { values }]) => [name, values.count]));
-}
-
-/** Both, with counters at most `tolerance` apart, as a share of k6's. */
-function assertAlike([ours, theirs], tolerance = 0) {
-  assert.deepEqual(shapeOf(ours), shapeOf(theirs));
-  if (!theirs.data) return;
-  const found = countersOf(ours);
-  for (const [name, expected] of Object.entries(countersOf(theirs))) {
-    const distance = Math.abs(found[name] - expected);
-    const edges = tolerance > 0 && expected >= MANY ? AT_EDGES : 0;
-    assert.ok(distance <= Math.max(expected * tolerance, edges), `${name}: plimsoll ${found[name]}, k6 ${expected}`);
-  }
+/** `assertions.js`, with its library in a file beside it: k6 would fetch it. */
+function scriptWithAssertions(t) {
+  const library = new URL("../../crates/lab/script/src/source/jslib/k6-testing/", import.meta.url);
+  const parts = ["values", "matchers", "message", "soft_fails", "expect"].map((name) => readFileSync(new URL(`${name}.js`, library), "utf8"));
+  const text = readFileSync(join(SCRIPTS, "assertions.js"), "utf8");
+  const local = text.replace(/https:.*k6-testing.*(?=")/, "./k6-testing/index.js").replace("./data.js", join(SCRIPTS, "data.js"));
+  const folder = folderOf(t, { "assertions.js": local });
+  mkdirSync(join(folder, "k6-testing"));
+  writeFileSync(join(folder, "k6-testing/index.js"), parts.join("\n"));
+  return join(folder, "assertions.js");
 }
 
 describe("plimsoll run and k6 agree about", () => {
@@ -148,6 +63,7 @@ describe("plimsoll run and k6 agree about", () => {
   for (const [what, script] of [
     ["pages and selectors", "values-html.js"],
     ["digests and base64", "values-bytes.js"],
+    ["certificates", "values-x509.js"],
     ["files and modules beside a module in another folder", "values-modules.js"],
     ["files in parts, records of files and streams", "values-files.js"],
     ["arguments of all kinds, shared arrays and the order of timers", "values-arguments.js"],
@@ -158,6 +74,13 @@ describe("plimsoll run and k6 agree about", () => {
       assertAlike(both);
     });
   }
+
+  test("methods of all kinds of elements", async (t) => {
+    const server = await startScriptServer(t);
+    const both = await runBoth(t, "values-elements.js", { BASE: server.http });
+    assert.equal(both[0].code, 0, both[0].stderr);
+    assertAlike(both);
+  });
 
   test("keys, signatures, encryption and failures of crypto.subtle", async (t) => {
     const both = await runBoth(t, "values-subtle.js", { KEYS: await subtleKeys() });
@@ -283,6 +206,27 @@ describe("plimsoll run and k6 agree about", () => {
       const both = await runBoth(t, "endings.js", { ENDING: ending });
       assert.equal(both[0].code, code, both[0].stderr);
       assertAlike(both);
+    });
+  }
+
+  for (const [ending, code, n_after] of [
+    ["no way", 0, 4],
+    ["hard", 108, 1],
+    ["soft", 110, 4],
+    ["soft and thrown", 0, 3],
+    ["in setup", 108, undefined],
+  ]) {
+    test(`assertions that fail: ${ending}: ${code}`, async (t) => {
+      const both = await runBoth(t, ["assertions.js", scriptWithAssertions(t)], { ENDING: ending, K6_TESTING_COLORIZE: "false" });
+      assert.equal(both[0].code, code, both[0].stderr);
+      assertAlike(both);
+      for (const { data, stderr } of both) {
+        assert.equal(data.metrics.after?.values.count, n_after);
+        const received = ending === "in setup" ? "ready" : "200";
+        // k6 writes a message of several lines as one.
+        const lines = stderr.replaceAll("\\n", "\n").replaceAll('\\"', '"');
+        if (ending !== "no way") assert.match(lines, new RegExp(`Received: "?${received}"?$`, "m"));
+      }
     });
   }
 

@@ -356,13 +356,13 @@ export default function () {
           child.kill(signal);
           const { code } = await within(child.exited, "the end of the search");
           assert.equal(code, 105, await stderr);
-          assert.match(await stdout, /^Ended before (the line was found: \d+ (user|client)s held|the first step was complete)/m);
+          assert.match(await stdout, /^incomplete: Ended before (the line was found: \d+ (user|client)s held|the first step was complete)/m);
           assert.match(await stderr, /^error: the search was interrupted by a signal$/m);
           const report = JSON.parse(readFileSync(join(cwd, "line.json"), "utf8"));
           assert.equal(report.result.end, "interrupted");
           const list = await plimsollIn(here, "runs", "list", "--format", "json");
           const [run, ...others] = JSON.parse(list.stdout);
-          assert.deepEqual([run.kind, run.verdict, run.name, others], ["line", "interrupted", report.name, []]);
+          assert.deepEqual([run.kind, run.verdict, run.name, others], ["line", "incomplete", report.name, []]);
         });
       }
     }
@@ -380,7 +380,7 @@ export default function () {
       assert.deepEqual([result.interval.low, result.interval.high], [3, 3]);
       assert.match(searched.stderr, /^saved as \S+; plimsoll runs show latest$/m);
       const shown = await plimsoll("runs", "show");
-      assert.ok(shown.stdout.includes(`\n${result.sentence}\n`), shown.stdout);
+      assert.ok(shown.stdout.includes(`\n${result.verdict}: ${result.sentence}\n`), shown.stdout);
       assert.match(shown.stdout, /^ +1 +2 +0 {2}held$/m);
       const exported = await plimsoll("runs", "export", "latest");
       assert.deepEqual(JSON.parse(exported.stdout), JSON.parse(searched.stdout));
@@ -392,7 +392,7 @@ export default function () {
       const unsaved = await plimsoll("line", ...bench, "--no-save");
       assert.doesNotMatch(unsaved.stderr, /saved as/);
       const [{ kind, verdict, figures }, ...others] = JSON.parse((await plimsoll("runs", "list", "--format", "json")).stdout);
-      assert.deepEqual([kind, verdict, figures, others], ["line", "found", "Holds 3 clients at errors==0 (90 %)", []]);
+      assert.deepEqual([kind, verdict, figures, others], ["line", "pass", "Holds 3 clients at errors==0 (90 %)", []]);
     });
   });
 });

@@ -123,9 +123,32 @@ describe("the page of a run that goes on", () => {
     for (const { page, check } of [first, late]) {
       await page.waitForURL(`${run.url}report`);
       await page.waitForSelector("#environment");
-      assert.match(await page.textContent(".headline h1"), /Failed the threshold rtt p\(99\)<2|bottleneck|too high/);
+      assert.match(await page.textContent(".headline h1"), /failed the threshold rtt p\(99\)<2|bottleneck|too high/i);
       check();
     }
+  });
+
+  test("shows the steps of a search as they end, and becomes its report", async (t) => {
+    const steps = ["--start", "2", "--step-duration", "1s", "--warm-up", "1s", "--slo", "rtt p(95)<1000"];
+    const run = await Run.start(t, "line", "--quiet", "--no-save", "--ui", ...steps, "chat.js");
+    for (const width of [1280, 390]) {
+      const { page, check } = await open(t, run.url, { viewport: { width, height: 800 } });
+      const counted = () => page.locator("#steps tbody tr").count();
+      await page.waitForSelector(".badge:text-is('running')");
+      const before = await eventually(counted, "a step");
+      await eventually(async () => (await counted()) > before, "another step");
+      assert.match(await page.locator(".lead").textContent(), /^step \d+: load \d+, \d+ s of 2 s, \d+ VUs/);
+      assert.ok((await drawn(page, "rtt p(95) against users"))[0].values.length >= 2);
+      assert.equal(await page.locator("button:text-is('Pause')").isVisible(), false);
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+      check();
+    }
+    const { page, check } = await open(t, run.url);
+    await page.click("button:text-is('Stop')");
+    assert.equal(await run.code(), 105, run.said);
+    await page.waitForURL(`${run.url}report`);
+    assert.match(await page.textContent(".headline .badge"), /incomplete/);
+    check();
   });
 
   test("is nobody else's", async (t) => {

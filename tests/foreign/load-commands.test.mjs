@@ -29,6 +29,7 @@ const COMMANDS = {
   "bench broadcast": (url) => ["bench", "broadcast", url("/cable"), ...ENDLESS],
   "bench connect": (url) => ["bench", "connect", url("/cable"), "--server-type", "actioncable", "--step-size", "5", "--steps-delay", "60"],
   "bench echo": (url) => ["bench", "echo", url("/cable"), ...ENDLESS],
+  "bench recover": (url) => ["bench", "recover", url("/cable"), "--broadcast-key", "secret", "--clients", "5", "--duration", "60s"],
   "bench http": (url) => ["bench", "http", "-k", "-c", "2", "--duration", "60s", url("/health").replace("ws:", "http:")],
 };
 
@@ -49,6 +50,7 @@ const HELP = {
   "bench broadcast": ["bench", "broadcast", "--help"],
   "bench connect": ["bench", "connect", "--help"],
   "bench echo": ["bench", "echo", "--help"],
+  "bench recover": ["bench", "recover", "--help"],
   "bench http": ["bench", "http", "--help"],
   ab: ["ab", "--help"],
 };
@@ -65,7 +67,7 @@ test("all load tests have the flags that one has", async () => {
 for (const [name, command] of Object.entries(COMMANDS)) {
   describe(name, () => {
     let server;
-    before(async () => (server = await Server.start("--app", "benchmark", "--broadcast_key", "secret")));
+    before(async () => (server = await Server.start("--app", "benchmark", "--public", "--broker", "memory", "--broadcast_key", "secret")));
     after(() => server.stop());
 
     /** Starts the load test, and waits until its users are at work. */

@@ -371,6 +371,39 @@ describe("what cannot work is refused before the run, with its place", { concurr
     });
   }
 
+  /** A package whose function `act` is this. */
+  const packageWith = (act) => ({ "node_modules/lazy/index.js": `const crypto = require("crypto");\nexports.act = ${act};` });
+
+  for (const [name, act, expected] of [
+    ["a module", `() => require("net").connect(1)`, /Node's module `net` does not exist here.*\(node_modules\/lazy\/index\.js:2:\d+\)/],
+    ["a function", `() => crypto.generateKeyPairSync("rsa")`, /not a function \(node_modules\/lazy\/index\.js:2:\d+\); names of Node that do not exist here: crypto\.generateKeyPairSync/],
+    ["a class", `async () => { await null; new crypto.X509Certificate("x"); }`, /names of Node that do not exist here: crypto\.X509Certificate/],
+  ]) {
+    for (const [how, run] of [
+      ["throws it", "exports.run = async () => { await lazy.act() };"],
+      ["hands it to next", "exports.run = (context, events, next) => { Promise.resolve().then(() => lazy.act()).then(() => next(), next) };"],
+    ]) {
+      test(`a package that needs ${name} within a function ends the run, if the processor ${how}`, async (t) => {
+        const text = `const lazy = require("lazy");\n${run}`;
+        const cwd = folderWith(t, { "test.yml": file(1, "functions.js").replace("duration: 1, arrivalCount: 1", "duration: 60, arrivalRate: 5"), "functions.js": text, ...packageWith(act) });
+        const { code, stderr } = await plimsollIn({ cwd }, "run", "--no-save", "test.yml");
+        assert.equal(code, 1, stderr);
+        assert.match(stderr.replaceAll(/\s+/g, " "), expected);
+        assert.match(stderr, /a function needs what does not exist here, so the run was ended/);
+      });
+    }
+  }
+
+  test("a package may try whether something exists", async (t) => {
+    const { heard, port } = await serve(t);
+    const act = `() => { let has = typeof crypto.generateKeyPairSync; try { require("net") } catch { has += " and no net" } return has }`;
+    const text = `const lazy = require("lazy");\nexports.run = (context, events, next) => { context.vars.seen = JSON.stringify(lazy.act()); next() };`;
+    const cwd = folderWith(t, { "test.yml": file(port, "functions.js"), "functions.js": text, ...packageWith(act) });
+    const { code, stderr } = await plimsollIn({ cwd }, "run", "test.yml");
+    assert.equal(code, 0, stderr);
+    assert.equal(heard.results, "undefined and no net");
+  });
+
   test("what a source asks for in `try` may be missing, and a bundle has a `require` of its own", async (t) => {
     const { heard, port } = await serve(t);
     const text = `let has = "no"; try { require("net"); has = "yes" } catch (error) { has = error.code }

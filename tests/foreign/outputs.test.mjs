@@ -1,6 +1,7 @@
 // Outputs of load runs: files, a real Prometheus, a collector of OpenTelemetry's, and what their failures cost a run.
 
 import assert from "node:assert/strict";
+import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -9,6 +10,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { plimsollIn } from "./support/plimsoll.mjs";
+import { eventually } from "./support/processes.mjs";
 import { Prometheus } from "./support/prometheus.mjs";
 
 const SCRIPT = `
@@ -79,8 +81,8 @@ describe("files", () => {
 
   test("a mistake is said before the run, with what there is", async (t) => {
     for (const [out, status, expected] of [
-      ["jsno", 104, /did you mean `json`.*json, csv, prometheus-rw, opentelemetry/s],
-      ["influxdb=http://localhost:8086/k6", 104, /`influxdb` is not built into Plimsoll/],
+      ["jsno", 104, /did you mean `json`.*json, csv, prometheus-rw, opentelemetry, influxdb, statsd/s],
+      ["cloud", 104, /`cloud` is not built into Plimsoll/],
       ["csv=nowhere/samples.csv", 255, /cannot write to `nowhere\/samples.csv`/],
     ]) {
       const { code, stdout, stderr } = await run(t, [out]);
@@ -135,6 +137,65 @@ async function collector(t, status) {
   t.after(() => server.close());
   return { requests, url: `http://127.0.0.1:${server.address().port}` };
 }
+
+describe("databases of samples", () => {
+  test("InfluxDB gets every sample as a point", async (t) => {
+    const { requests, url } = await collector(t, 204);
+    const out = `influxdb=${url.replace("http://", "http://me:pass%21@")}/load?precision=ms`;
+    const { code, said } = await run(t, [out], { K6_INFLUXDB_TAGS_AS_FIELDS: "run" });
+    assert.equal(code, 0, said);
+    assert.doesNotMatch(said, /not written|pass/);
+    const [create, ...writes] = requests;
+    assert.equal(create.url, "/query?q=CREATE%20DATABASE%20%22load%22");
+    assert.ok(writes.every((request) => request.url === "/write?db=load&precision=ms"), writes[0]?.url);
+    assert.equal(writes[0].headers.authorization, `Basic ${Buffer.from("me:pass!").toString("base64")}`);
+    const lines = writes.flatMap(({ body }) => body.trim().split("\n"));
+    const orders = lines.filter((line) => line.startsWith("orders,"));
+    assert.equal(orders.length, 6);
+    assert.match(orders[0], /^orders,group=::shop,scenario=default,zone=a\\ "b"\\,\\ c run="x",value=2 \d{13}$/);
+    assert.equal(lines.filter((line) => /^checks,check=is\\ one,/.test(line)).length, 6);
+  });
+
+  test("an InfluxDB that refuses costs the samples, and says so", async (t) => {
+    const { url } = await collector(t, 401);
+    const { code, said } = await run(t, [`influxdb=${url}/load`]);
+    assert.equal(code, 3, said);
+    assert.match(said, /output `influxdb .*: (\d+) of \1 samples were not written .*401 Unauthorized: no entry/);
+  });
+
+  test("StatsD gets every sample as a line", async (t) => {
+    const socket = createSocket("udp4");
+    const lines = [];
+    socket.on("message", (packet) => lines.push(...packet.toString().split("\n")));
+    socket.bind(0, "127.0.0.1");
+    await once(socket, "listening");
+    t.after(() => socket.close());
+    const env = { K6_STATSD_ADDR: `127.0.0.1:${socket.address().port}`, K6_STATSD_ENABLE_TAGS: "true", K6_STATSD_TAG_BLOCKLIST: "zone" };
+    const { code, said } = await run(t, ["statsd"], env);
+    assert.equal(code, 0, said);
+    await eventually(() => lines.filter((line) => line.startsWith("k6.iterations:")).length === 6, "all iterations");
+    const orders = lines.filter((line) => line.startsWith("k6.orders:"));
+    assert.deepEqual(orders, Array(6).fill("k6.orders:2|c|#group:::shop,run:x,scenario:default"));
+    assert.equal(lines.filter((line) => line.startsWith("k6.check.is one.pass:1|c|#")).length, 6);
+    assert.equal(lines.filter((line) => line.startsWith("k6.wait:250.000000|ms|#")).length, 6);
+  });
+});
+
+describe("k6's dashboard", () => {
+  test("is the live page and the report", async (t) => {
+    const env = { K6_WEB_DASHBOARD: "true", K6_WEB_DASHBOARD_PORT: "0", K6_WEB_DASHBOARD_EXPORT: "report.html" };
+    const { code, said, read } = await run(t, [], env);
+    assert.equal(code, 0, said);
+    assert.match(said, /Live page: http:\/\/(localhost|127\.0\.0\.1):\d+\//);
+    assert.match(read("report.html").toString(), /^<!doctype html>/i);
+    const exported = await run(t, ["web-dashboard=port=-1&export=mine.html"]);
+    assert.equal(exported.code, 0, exported.said);
+    assert.doesNotMatch(exported.said, /Live page/);
+    assert.match(exported.read("mine.html").toString(), /^<!doctype html>/i);
+    const refused = await run(t, ["web-dashboard=open=true"]);
+    assert.deepEqual([refused.code, /no browser is opened/.test(refused.said)], [104, true], refused.said);
+  });
+});
 
 describe("a collector", () => {
   test("gets OTLP over HTTP", async (t) => {

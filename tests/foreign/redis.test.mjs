@@ -484,13 +484,74 @@ describe("remote disconnect", () => {
   }
 });
 
+describe("with a broker", () => {
+  const flags = ["--public", "--broker", "memory", "--api_secret", "s3cret"];
+  const kept = async (server) => {
+    const response = await fetch(server.http("/api/history/all"), { headers: { authorization: "Bearer s3cret" } });
+    return (await response.json()).messages.map(({ offset, data }) => [offset, data]);
+  };
+
+  test("what came to the Redis stream while no server ran is history for a client that returns", async (t) => {
+    const redis = await RedisServer.start(t);
+    const first = await startServer(t, redis, "redisx", ...flags);
+    const backend = redis.client(t);
+    await publishers.redisx(backend, message("before"));
+    await nothingLeft(backend);
+    const since = Math.floor(Date.now() / 1000);
+    await first.stop();
+    for (let n = 1; n <= 150; n++) await publishers.redisx(backend, message(n));
+    const server = await startServer(t, redis, "redisx", ...flags, "--history_limit", "1000");
+    await nothingLeft(backend);
+    const client = await CableClient.connect(server.ws("/cable"), { protocols: ["actioncable-v1-ext-json"] });
+    t.after(() => client.socket.terminate());
+    await client.frames.next();
+    const identifier = JSON.stringify({ channel: "$pubsub", stream_name: "all" });
+    client.send({ command: "subscribe", identifier, history: { since } });
+    const frames = [];
+    while (frames.at(-1)?.type !== "confirm_history") frames.push(JSON.parse(await client.frames.next()));
+    const [confirmation, ...messages] = frames.slice(0, -1);
+    assert.equal(confirmation.type, "confirm_subscription");
+    assert.deepEqual(messages.map(({ offset, message }) => [offset, message]), Array.from({ length: 150 }, (_, n) => [n + 1, n + 1]));
+  });
+
+  test("an entry is kept before Redis is told that it is done, and a broadcast over HTTP before it is acknowledged", async (t) => {
+    const redis = await RedisServer.start(t);
+    const server = await startServer(t, redis, "http,redisx", ...flags, "--broadcast_key", "secret");
+    const backend = redis.client(t);
+    for (let n = 1; n <= 20; n++) {
+      if (n % 2) {
+        await publishers.redisx(backend, message(n));
+        await nothingLeft(backend);
+      } else {
+        assert.equal((await server.broadcast(message(n))).status, 201);
+      }
+      assert.deepEqual((await kept(server)).at(-1), [n, n]);
+    }
+  });
+
+  test("entries that a killed server had not finished are history of the next one", async (t) => {
+    const redis = await RedisServer.start(t);
+    const first = await startServer(t, redis, "redisx", ...flags);
+    const backend = redis.client(t);
+    first.signal("SIGSTOP");
+    for (let n = 1; n <= 10; n++) await publishers.redisx(backend, message(n));
+    first.signal("SIGKILL");
+    await eventually(() => !first.isRunning, "the end of the server");
+    const server = await startServer(t, redis, "redisx", ...flags);
+    await eventually(async () => (await kept(server)).length >= 10, "the entries in the history");
+    // The first entry was on its way to the killed server, so it is taken over behind those that no server had.
+    const found = (await kept(server)).map(([, data]) => data);
+    assert.deepEqual(found.toSorted((a, b) => a - b), Array.from({ length: 10 }, (_, n) => n + 1));
+  });
+});
+
 describe("wrong use", () => {
   for (const [args, expected] of [
     [["--redis_url", "redis://a:1,redis://b:1"], /Cluster.*not supported/],
     [["--redis_url", "http://localhost"], /not a Redis URL/],
     [["--redis_tls_client_cert_path", "client.crt"], /--redis.tls.client.key.path/],
     [["--broadcast_adapter", "redisxx"], /redisx/],
-    [["--broadcast_adapter", "nats"], /http, redis, redisx/],
+    [["--broadcast_adapter", "kafka"], /http, redis, redisx, nats/],
   ]) {
     test(`${args.join(" ")}: exit code 2, and what is possible`, async () => {
       const { code, stderr } = await plimsoll("serve", ...args);

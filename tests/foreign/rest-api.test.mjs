@@ -21,7 +21,7 @@ async function call(base, method, path, { key = KEY, headers = {}, body } = {}) 
   const authorization = key && { authorization: `Bearer ${key}` };
   const response = await fetch(`${base}${path}`, { method, headers: { ...authorization, ...headers }, body });
   const text = await response.text();
-  const route = path.replace(/\?.*/, "").replace(/^\/history\/[^/]+$/, "/history/{stream}");
+  const route = path.replace(/\?.*/, "").replace(/^\/(history|presence)\/[^/]+/, "/$1/{stream}");
   const operation = OPENAPI.paths[route]?.[method.toLowerCase()];
   if (!operation) return { status: response.status, text, headers: response.headers };
   const described = operation.responses[response.status];
@@ -114,6 +114,39 @@ describe("with a key", () => {
     assert.equal((await call(base, "GET", "/streams?limit=1")).document.streams.length, 1);
   });
 
+  test("who is present, as clients are told, and in pages", async (t) => {
+    const identifier = json({ channel: "$pubsub", stream_name: "chat/1" });
+    const client = await CableClient.connect(server.ws("/cable"));
+    t.after(() => client.socket.terminate());
+    await client.frames.next();
+    await client.subscribe(identifier);
+    const users = async (query = "") => (await call(base, "GET", `/presence/chat%2F1/users${query}`)).document;
+    assert.deepEqual(await users(), { type: "info", total: 0 });
+    const others = [];
+    for (const [id, info] of [["kay", { n: 1.5 }], ["ann", undefined], ["Zoë/ü", [1]]]) {
+      const other = await CableClient.connect(server.ws("/cable"));
+      t.after(() => other.socket.terminate());
+      await other.frames.next();
+      await other.subscribe(identifier);
+      other.send({ command: "join", identifier, presence: { id, info } });
+      assert.equal(JSON.parse(await other.frames.next()).message.type, "join");
+      others.push(other);
+    }
+    const records = [{ id: "Zoë/ü", info: [1] }, { id: "ann" }, { id: "kay", info: { n: 1.5 } }];
+    assert.deepEqual(await users(), { type: "info", total: 3, records });
+    assert.deepEqual(await users("?return_records=false"), { type: "info", total: 3 });
+    assert.deepEqual(await users("?limit=2"), { type: "info", total: 3, records: records.slice(0, 2), has_more: true });
+    assert.deepEqual(await users("?after=ann&limit=2"), { type: "info", total: 3, records: records.slice(2) });
+    client.send({ command: "presence", identifier });
+    let answer;
+    // Behind the news of the joins.
+    while (answer?.type !== "info") answer = JSON.parse(await client.frames.next()).message;
+    assert.deepEqual(answer, await users());
+    others[0].send({ command: "leave", identifier });
+    await others[0].settle();
+    assert.deepEqual((await users()).total, 2);
+  });
+
   test("orders to disconnect are checked", async () => {
     const order = (body) => call(base, "POST", "/disconnect", { body: json(body) });
     assert.equal((await order({ identifier: "someone else" })).status, 201);
@@ -135,7 +168,11 @@ describe("with a key", () => {
       ["GET", "/streams?limit=0", {}, 400],
       ["GET", "/streams?size=1", {}, 400],
       ["GET", "/history/x?after=1", {}, 400],
-      ["GET", "/presence/x/users", {}, 404],
+      ["GET", "/presence/x/users", { key: null }, 401],
+      ["POST", "/presence/x/users", { body: "{}" }, 422],
+      ["GET", "/presence/x/users?limit=0", {}, 400],
+      ["GET", "/presence/x/users?return_records=no", {}, 400],
+      ["GET", "/presence/a/b/users", {}, 404],
       ["GET", "", {}, 404],
     ]) {
       const { status, text } = await call(base, method, path, options);
@@ -150,6 +187,7 @@ test("the key is derived from --secret, as AnyCable derives it", async (t) => {
   const key = createHmac("sha256", "qwerty").update("api-cable").digest("hex");
   const { status, text } = await call(server.http("/api"), "GET", "/streams", { key });
   assert.deepEqual([status, text], [501, "The server keeps no messages; start it with --broker memory.\n"]);
+  assert.equal((await call(server.http("/api"), "GET", "/presence/a/users", { key })).status, 501);
   assert.equal((await call(server.http("/api"), "POST", "/publish", { key, body: message("a", 1) })).status, 201);
   const broadcasts = createHmac("sha256", "qwerty").update("broadcast-cable").digest("hex");
   assert.equal((await call(server.http("/api"), "POST", "/publish", { key: broadcasts, body: message("a", 1) })).status, 401);

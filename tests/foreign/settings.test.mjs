@@ -115,13 +115,13 @@ describe("mistakes", () => {
 
 describe("a server that came from AnyCable", () => {
   test("names what is not supported and starts", async (t) => {
-    const cwd = folderWith(t, "anycable.toml", 'presets = ["broker"]\n[nats]\nservers = "nats://localhost:4222"\n');
+    const cwd = folderWith(t, "anycable.toml", 'presets = ["broker"]\n[pusher]\napp_id = "1"\n');
     const env = { ANYCABLE_EMBED_NATS: "true", ANYCABLE_BROADCAST_KYE: "k" };
     const server = await Server.startIn({ cwd, env }, "--hub_gopool_size", "64", "--netpoll_enabled=false");
     t.after(() => server.stop());
     assert.equal((await fetch(server.http("/health"))).status, 200);
     for (const expected of [
-      /anycable\.toml:3:1: nats\.servers is not supported: /,
+      /anycable\.toml:3:1: pusher\.app_id is not supported: /,
       /ANYCABLE_EMBED_NATS is not supported: /,
       /--hub-gopool-size is not supported: /,
       /ANYCABLE_BROADCAST_KYE is unknown and has no effect\. Did you mean ANYCABLE_BROADCAST_KEY\?/,

@@ -396,6 +396,27 @@ describe("protocols", () => {
     assert.match(stdout, /#subscribe\n.*the confirmation of {"id":1,"channel":"Secret"}\n.*a rejection: .*reject_subscription/);
   });
 
+  test("action_cable: a client of the extended protocol asks for history, and sees positions", async (t) => {
+    const server = await Server.start("--public", "--broker", "memory", "--broadcast_key", "secret");
+    t.after(() => server.stop());
+    for (const n of [1, 2]) assert.equal((await server.broadcast({ stream: "room", data: JSON.stringify({ n }) })).status, 201);
+    const scenario = (second) => `
+- client:
+    protocol: action_cable
+    connection_options: {subprotocol: actioncable-v1-ext-json}
+    actions:
+      - subscribe: &room {channel: $pubsub, params: {stream_name: room}}
+      - send: {data: {command: history, identifier: &id '{"stream_name":"room","channel":"$pubsub"}', history: {since: 1}}}
+      - receive: {<<: *room, ordered: true, stream_id: room, offset: 1, data: {n: 1}}
+      - receive: {<<: *room, ordered: true, stream_id: room, offset: ${second}, data: {n: 2}}
+      - receive: {ordered: true, data: {type: confirm_history, identifier: *id}}
+`;
+    await check(t, scenario(2), ["-u", server.ws("/cable")], { code: 0, stdout: "1 clients, 0 failures\n" });
+    const { code, stdout } = await run(t, scenario(3), "-u", server.ws("/cable"));
+    assert.equal(code, 1);
+    assert.match(stdout, /#receive\n.*"offset":2/s);
+  });
+
   test("phoenix: channels are joined, spoken in and left", async (t) => {
     const seen = [];
     const url = await serve(t, (client, request) => {

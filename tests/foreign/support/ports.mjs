@@ -21,7 +21,8 @@ export async function freePort() {
   }
 }
 
-async function isFree(port) {
+/** Whether no program has the port. */
+export async function isFree(port) {
   const socket = net.createServer().listen(port, "127.0.0.1");
   try {
     await once(socket, "listening");

@@ -11,8 +11,8 @@ const json = JSON.stringify;
 
 /**
  * `replay(entries, { n_return, truth })` may change what a request for history is answered with, and returns null to refuse
- * it. `deliver(send, { n_live, truth })` may send a live message other than once. `forgets`: no session is restored. `protocol`: the chosen
- * sub-protocol; false for none.
+ * it. `deliver(send, entry, { n_live, truth, protocol })` may send a live message other than once. `forgets`: no session
+ * is restored. `protocol`: the chosen sub-protocol, or a function that chooses; false for none.
  * `live_first`: a restored session gets a message before it can ask for history.
  */
 export class RecoverPeer {
@@ -30,7 +30,9 @@ export class RecoverPeer {
     const peer = new RecoverPeer();
     peer.faults = faults;
     peer.#http = createServer((request, response) => peer.#publish(request, response));
-    const sockets = new WebSocketServer({ server: peer.#http, handleProtocols: () => faults.protocol ?? EXTENDED });
+    const { protocol = EXTENDED } = faults;
+    const choose = (offered) => (typeof protocol === "function" ? protocol(offered) : protocol);
+    const sockets = new WebSocketServer({ server: peer.#http, handleProtocols: choose });
     sockets.on("connection", (socket, request) => peer.#connect(socket, request));
     peer.#http.listen(0, "127.0.0.1");
     await once(peer.#http, "listening");
@@ -69,7 +71,9 @@ export class RecoverPeer {
     const send = (message) => socket.readyState === socket.OPEN && socket.send(json(message));
     const before = request.headers["x-anycable-restore-sid"];
     const identifier = this.faults.forgets ? undefined : this.#sessions.get(before);
-    const live = identifier && this.#listen(socket, send, identifier);
+    /** The offsets that came live before the client asked for history: its replay must not repeat them. */
+    const sent = new Set();
+    const live = identifier && this.#listen(socket, send, identifier, sent);
     if (live) {
       this.n_resumed += 1;
       this.#sessions.set(sid, identifier);
@@ -84,18 +88,19 @@ export class RecoverPeer {
         this.#listen(socket, send, identifier);
         send({ type: "confirm_subscription", identifier });
       }
-      if (history) this.#replay(send, identifier, history);
+      if (history) this.#replay(send, identifier, history, sent);
     });
   }
 
   /** Makes a connection listen; returns the name of its stream. */
-  #listen(socket, send, identifier) {
+  #listen(socket, send, identifier, sent = new Set()) {
     const name = JSON.parse(identifier).stream_name;
     const { listeners } = this.#stream(name);
-    const context = { n_live: 0, truth: this.truth };
+    const context = { n_live: 0, truth: this.truth, protocol: socket.protocol };
     const once = (emit) => emit();
     const listener = (entry) => {
       context.n_live += 1;
+      sent.add(entry.offset);
       (this.faults.deliver ?? once)((other = entry) => send({ identifier, ...other }), entry, context);
     };
     listeners.add(listener);
@@ -103,11 +108,11 @@ export class RecoverPeer {
     return name;
   }
 
-  #replay(send, identifier, { streams = {} }) {
+  #replay(send, identifier, { streams = {} }, sent) {
     this.n_returns += 1;
     const name = JSON.parse(identifier).stream_name;
     const after = streams[name]?.offset ?? 0;
-    const entries = this.#stream(name).entries.filter(({ offset }) => offset > after);
+    const entries = this.#stream(name).entries.filter(({ offset }) => offset > after && !sent.has(offset));
     const change = this.faults.replay ?? ((all) => all);
     const changed = change(entries, { n_return: this.n_returns, truth: this.truth });
     changed?.forEach((entry) => send({ identifier, ...entry }));

@@ -28,7 +28,7 @@ export async function startScriptServer(t) {
 async function answer(request, response) {
   const body = Buffer.concat(await request.toArray()).toString();
   const [, place, rest] = request.url.split("/");
-  if (ANSWERS[place]) return void ANSWERS[place](response, rest, request);
+  if (ANSWERS[place]) return void ANSWERS[place](response, rest, request, body);
   response.writeHead(200, { "content-type": "text/plain", "x-two-words": "yes" });
   response.end(`${request.method} ${request.url} ${body}`);
 }
@@ -41,6 +41,7 @@ const ANSWERS = {
     n === "0" ? response.writeHead(200).end("there") : response.writeHead(302, { location: `/redirect/${n - 1}` }).end(),
   "set-cookie": (response) => response.writeHead(200, { "set-cookie": "taste=sweet; Path=/" }).end(),
   cookies: (response, _, { headers }) => response.writeHead(200).end(headers.cookie),
+  page: (response, _, __, body) => response.writeHead(200, { "content-type": "text/html" }).end(body),
   none: (response) => response.writeHead(204).end(),
   end: (response) => response.socket.end(),
   cut: (response) => response.socket.end("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncut"),

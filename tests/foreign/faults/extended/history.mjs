@@ -205,6 +205,28 @@ export const HISTORY = {
     },
     caughtBy: ["history/not-subscribed"],
   },
+  "streams with a slash in their name have no history": {
+    parts: {
+      History: class extends History {
+        append(stream, data) {
+          return stream.includes("/") ? { stream, data } : super.append(stream, data);
+        }
+      },
+    },
+    caughtBy: ["history/stream-names"],
+  },
+  "a channel that does not grant it lets its clients whisper": {
+    parts: {
+      Connection: class extends Connection {
+        subscription(identifier) {
+          const subscription = super.subscription(identifier);
+          subscription.istate.$w ??= JSON.parse(identifier).streams?.[0];
+          return subscription;
+        }
+      },
+    },
+    caughtBy: ["options/whisper-not-granted"],
+  },
   "transient messages are kept": {
     parts: {
       Server: class extends Server {

@@ -101,6 +101,17 @@ export const PRESENCE = {
     },
     caughtBy: ["presence/sessions"],
   },
+  "a leave takes all sessions of the id with it": {
+    parts: {
+      Presence: class extends Presence {
+        leave(stream, sid) {
+          const [member] = this.records(stream);
+          return super.leave(stream, sid) ?? (member && { type: "leave", id: member.id });
+        }
+      },
+    },
+    caughtBy: ["presence/leave-own", "presence/sessions"],
+  },
   "info lacks somebody": {
     parts: {
       Presence: class extends Presence {

@@ -40,6 +40,22 @@ export const RESUME = {
     },
     caughtBy: ["resume/header", "resume/query", "resume/twice", "resume/missed"],
   },
+  "the application grants restored subscriptions again": {
+    parts: {
+      Connection: class extends Connection {
+        async open(request) {
+          await super.open(request);
+          for (const [identifier, subscription] of this.subscriptions) await this.command("subscribe", identifier, subscription);
+        }
+      },
+    },
+    caughtBy: ["resume/no-calls"],
+  },
+  "restored_ids come in another order": {
+    parts: welcomed((welcome) => ({ ...welcome, restored_ids: welcome.restored_ids.toReversed() })),
+    caughtBy: [],
+    suspectedBy: ["resume/order"],
+  },
   "restored_ids has one too few": {
     parts: welcomed((welcome) => ({ ...welcome, restored_ids: welcome.restored_ids.slice(1) })),
     caughtBy: ["resume/header"],

@@ -1,0 +1,3 @@
+// a script that cannot be read
+// exit code 107
+export default function () { const = 1; }

@@ -1,0 +1,115 @@
+// A real NATS server of a test's own, which the test may kill, and a peer that speaks its protocol over a bare socket.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import net from "node:net";
+import { createInterface } from "node:readline";
+import { within } from "./deadline.mjs";
+import { Inbox } from "./inbox.mjs";
+import { freePort } from "./ports.mjs";
+
+const running = new Set();
+process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
+
+export class NatsServer {
+  #port;
+  #options;
+  #child;
+
+  /** Ends with the test. */
+  static async start(t, { port, options = [] } = {}) {
+    const server = new NatsServer();
+    server.#port = port ?? (await freePort());
+    server.#options = options;
+    t.after(() => server.kill());
+    await server.resume();
+    return server;
+  }
+
+  get url() {
+    return `nats://${this.address}`;
+  }
+
+  get address() {
+    return `127.0.0.1:${this.#port}`;
+  }
+
+  /** Starts again what was killed. */
+  async resume() {
+    const args = ["--addr", "127.0.0.1", "--port", String(this.#port), ...this.#options];
+    const child = spawn("nats-server", args, { stdio: ["ignore", "inherit", "pipe"] });
+    this.#child = child;
+    running.add(child);
+    child.exited = once(child, "exit").then(() => running.delete(child));
+    const ready = new Promise((resolve) => {
+      createInterface({ input: child.stderr }).on("line", (line) => {
+        if (line.includes("Server is ready")) resolve();
+      });
+    });
+    const failed = child.exited.then(() => {
+      throw new Error("nats-server did not start");
+    });
+    await within(Promise.race([ready, failed]), "nats-server");
+    failed.catch(() => {});
+  }
+
+  /** As a power failure would do it. */
+  kill() {
+    this.#child.kill("SIGKILL");
+    return this.#child.exited;
+  }
+
+  /** A peer that hears all subjects and can publish; it ends with the test. */
+  peer(t) {
+    return NatsPeer.connect(t, this.#port);
+  }
+}
+
+class NatsPeer {
+  /** Messages as `{ channel, payload }`. */
+  messages = new Inbox("messages of NATS");
+  #socket;
+  #rest = "";
+  #pongs = new Inbox("answers of NATS");
+
+  static async connect(t, port) {
+    const peer = new NatsPeer();
+    const socket = (peer.#socket = net.connect(port, "127.0.0.1"));
+    socket.on("error", () => {});
+    t.after(() => socket.destroy());
+    // Bytes as characters: payloads are counted in bytes.
+    socket.setEncoding("latin1").on("data", (chunk) => peer.#take(chunk));
+    socket.write('CONNECT {"verbose":false}\r\nSUB > 1\r\n');
+    await peer.#settle();
+    return peer;
+  }
+
+  async publish(subject, payload) {
+    this.#socket.write(`PUB ${subject} ${Buffer.byteLength(payload)}\r\n${payload}\r\n`);
+    await this.#settle();
+  }
+
+  #settle() {
+    this.#socket.write("PING\r\n");
+    return this.#pongs.next();
+  }
+
+  #take(chunk) {
+    this.#rest += chunk;
+    for (;;) {
+      const end = this.#rest.indexOf("\r\n");
+      if (end < 0) return;
+      const [verb, channel, , ...more] = this.#rest.slice(0, end).split(" ");
+      let length = end + 2;
+      if (verb === "MSG") {
+        const n = Number(more.at(-1));
+        if (this.#rest.length < length + n + 2) return;
+        const text = (characters) => Buffer.from(characters, "latin1").toString();
+        this.messages.push({ channel: text(channel), payload: text(this.#rest.slice(length, length + n)) });
+        length += n + 2;
+      } else if (verb === "PONG") this.#pongs.push(verb);
+      else if (verb === "PING") this.#socket.write("PONG\r\n");
+      this.#rest = this.#rest.slice(length);
+    }
+  }
+}
