@@ -12,8 +12,14 @@ use crate::{
     grpc::Call,
 };
 
-/// The stream that every subscription hears.
+/// The stream that a subscription hears whose identifier names none.
 const STREAM: &str = "all";
+
+/// The part of an identifier that says which stream the client wants.
+#[derive(Deserialize)]
+struct Wanted {
+    stream: Option<String>,
+}
 
 /// What an action sends.
 #[derive(Deserialize)]
@@ -47,7 +53,7 @@ fn command(message: &CommandMessage, received: Instant) -> CommandResponse {
     match message.command.as_str() {
         "subscribe" => CommandResponse {
             status: SUCCESS,
-            streams: vec![STREAM.to_owned()],
+            streams: vec![stream(&message.identifier)],
             transmissions: vec![format!(
                 r#"{{"identifier":{},"type":"confirm_subscription"}}"#,
                 quoted(&message.identifier)
@@ -61,6 +67,13 @@ fn command(message: &CommandMessage, received: Instant) -> CommandResponse {
         },
         _ => perform(message, received),
     }
+}
+
+/// The stream of a subscription.
+fn stream(identifier: &str) -> String {
+    let wanted: Option<Wanted> = serde_json::from_str(identifier).ok();
+    let stream = wanted.and_then(|wanted| wanted.stream);
+    stream.unwrap_or_else(|| STREAM.to_owned())
 }
 
 /// The payload, and how long this application had it: the benchmark takes that off the round trip.
@@ -111,6 +124,13 @@ mod tests {
         let expected = r#"{"identifier":"{\"channel\":\"BenchmarkChannel\"}","message":{"action":"echo","payload":{"b":1.0,"a":2},"app_ns":"#;
         assert_eq!(response.status, SUCCESS);
         assert!(response.transmissions[0].starts_with(expected), "{response:?}");
+    }
+
+    #[test]
+    fn an_identifier_may_name_its_stream() {
+        assert_eq!(stream(r#"{"channel":"BenchmarkChannel"}"#), "all");
+        assert_eq!(stream(r#"{"channel":"BenchmarkChannel","stream":"a-1"}"#), "a-1");
+        assert_eq!(stream("x"), "all");
     }
 
     #[test]
