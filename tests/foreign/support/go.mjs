@@ -22,11 +22,20 @@ export function programOf(name) {
   return join(FOLDER, `${name}-${hash.digest("hex").slice(0, 16)}`);
 }
 
+/** The builds of this process: tests of one file that run at the same time share a build. */
+const builds = new Map();
+
 /** Builds `packageName` of the module in the folder `name`, unless an earlier run did; resolves to the program's path. */
-export async function built(name, packageName = ".") {
+export function built(name, packageName = ".") {
   const program = programOf(name);
+  if (!builds.has(program)) builds.set(program, build(name, packageName, program));
+  return builds.get(program);
+}
+
+async function build(name, packageName, program) {
   if (existsSync(program)) return program;
   mkdirSync(FOLDER, { recursive: true });
+  // Another process may build the same.
   const unfinished = `${program}.${process.pid}`;
   // Without the tables for debuggers: half the size.
   const args = ["build", "-ldflags=-s -w", "-o", unfinished, packageName];
