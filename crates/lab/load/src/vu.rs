@@ -58,7 +58,8 @@ pub struct IterationContext {
     pub start: Instant,
     /// Whether it has to end.
     pub cancellation: Cancellation,
-    /// The recorder for metrics, with the tags of the run and of the scenario. Clone it for other tasks.
+    /// The recorder for metrics, with the tags of the run and of the scenario. Clone it for other tasks. The iteration's own
+    /// metrics get the tags that it has at the end.
     pub metrics: Recorder,
     /// The run that it is a part of.
     pub run: RunHandle,

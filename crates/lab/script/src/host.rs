@@ -9,7 +9,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use plimsoll_load::{metrics::Recorder, run::RunHandle, vu::IterationContext};
+use plimsoll_load::{metrics::Recorder, plan::Scenario, run::RunHandle, vu::IterationContext};
 use rquickjs::{Ctx, Exception, JsLifetime};
 
 use crate::{
@@ -58,6 +58,7 @@ pub(crate) struct Host {
     ticks: RefCell<VecDeque<Callback>>,
     stage: Cell<Stage>,
     work: RefCell<Option<Work>>,
+    left_tags: RefCell<Option<LeftTags>>,
     ended: RefCell<Vec<Box<dyn FnOnce()>>>,
     aborted: RefCell<Option<String>>,
     /// Names that packages have asked Node's modules for, and that do not exist here.
@@ -77,6 +78,13 @@ pub(crate) struct Work {
     current: Recorder,
     /// Tags that the script gave its virtual user, and `group`.
     tags: BTreeMap<String, String>,
+}
+
+/// The tags that an iteration left to the next one of its scenario. As in k6, another scenario begins without.
+struct LeftTags {
+    scenario: Arc<Scenario>,
+    tags: BTreeMap<String, String>,
+    recorder: Recorder,
 }
 
 impl Host {
@@ -122,6 +130,7 @@ impl Host {
             ticks: RefCell::default(),
             stage: Cell::new(Stage::Init),
             work: RefCell::default(),
+            left_tags: RefCell::default(),
             ended: RefCell::default(),
             aborted: RefCell::default(),
             absent_of_node: RefCell::default(),
@@ -418,8 +427,15 @@ impl Host {
     }
 
     /// Begins a piece of work.
-    pub(crate) fn begin(&self, stage: Stage, work: Option<Work>) {
+    pub(crate) fn begin(&self, stage: Stage, mut work: Option<Work>) {
         self.stage.set(stage);
+        if let (Some(left), Some(work)) = (self.left_tags.take(), &mut work)
+            && let Some(iteration) = &work.iteration
+            && Arc::ptr_eq(&left.scenario, &iteration.scenario)
+        {
+            work.tags = left.tags;
+            work.current = self.recorders.with_tags(&work.base, &work.tags);
+        }
         self.work.replace(work);
         self.is_at_work.set(true);
         if let Some(group) = stage.group().filter(|_| self.program.has_system_tag("group")) {
@@ -440,8 +456,27 @@ impl Host {
             let data = &self.metrics().data;
             work.base.count(data.sent, 0);
             work.base.count(data.received, 0);
+            self.leave_tags(work);
         }
         self.is_at_work.set(false);
+    }
+}
+
+impl Host {
+    /// The recorder with the tags that the last iteration has left. `None` if it has none of its own.
+    pub(crate) fn left_recorder(&self) -> Option<Recorder> {
+        self.left_tags.borrow().as_ref().map(|left| left.recorder.clone())
+    }
+
+    fn leave_tags(&self, work: Work) {
+        let has_own = work.tags.keys().any(|name| name != "group");
+        if let Some(iteration) = work.iteration.filter(|_| has_own) {
+            self.left_tags.replace(Some(LeftTags {
+                scenario: iteration.scenario,
+                tags: work.tags,
+                recorder: work.current,
+            }));
+        }
     }
 }
 

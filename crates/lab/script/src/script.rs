@@ -167,7 +167,12 @@ impl Vu for ScriptVu {
             context.run.clone(),
         );
         Box::pin(async move {
-            match self.vm.perform(Stage::Iteration, Some(work), task).await {
+            let outcome = self.vm.perform(Stage::Iteration, Some(work), task).await;
+            // As in k6, `iterations` and `iteration_duration` have the tags that the script has set.
+            if let Some(recorder) = self.vm.left_recorder() {
+                context.metrics = recorder;
+            }
+            match outcome {
                 Ok(_) => Ok(()),
                 // The end of the run says why; the iteration is complete, as in k6.
                 Err(error) if error.is_abort => Ok(()),

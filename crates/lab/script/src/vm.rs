@@ -10,6 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use plimsoll_load::metrics::Recorder;
 use rquickjs::{Context, Ctx, Error, Exception, Object, Runtime, Value};
 
 use crate::{
@@ -126,6 +127,11 @@ impl Vm {
         })
         .await;
         running.0.take_result()
+    }
+
+    /// The recorder with the tags that the last iteration has left. `None` if it has none of its own.
+    pub(crate) fn left_recorder(&self) -> Option<Recorder> {
+        self.exchange.host.borrow().as_ref()?.left_recorder()
     }
 
     /// The ids of all metrics.

@@ -184,7 +184,6 @@ impl VirtualUser {
         let shift = Rc::clone(&self.shift);
         let begin = Instant::now();
         let mut context = self.context(part, schedule, begin);
-        let recorder = context.metrics.clone();
         let open = shift.account.begin_iteration();
         let under_way = part.scene.under_way();
         let outcome = {
@@ -216,7 +215,7 @@ impl VirtualUser {
                 Schedule::Open(intended) => Some(begin.saturating_duration_since(intended)),
             },
         };
-        open.complete(timing, result, &recorder);
+        open.complete(timing, result, &context.metrics);
         under_way.complete();
         if shift.run.is_aborted() {
             return false;

@@ -35,8 +35,7 @@ pub(super) const MODULE: Module = Module {
         differs("vu.tags", "as vu.metrics.tags"),
         differs(
             "vu.metrics.tags",
-            "`delete` removes tags that the script has set, but not those of the run and the scenario; `iterations` and \
-             `iteration_duration` do not have them",
+            "`delete` removes tags that the script has set, but not those of the run and the scenario",
         ),
         differs("vu.metrics.metadata", "kept, but not written to any output"),
     ],
