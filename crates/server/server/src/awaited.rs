@@ -5,7 +5,7 @@
 //! noticed that the client is gone, it is cut first, so a session never exists twice.
 
 use std::{
-    collections::{BTreeMap, HashMap, VecDeque},
+    collections::{BTreeMap, HashMap, VecDeque, hash_map::Entry},
     mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime},
@@ -14,7 +14,10 @@ use std::{
 use plimsoll_broker::presence::Absence;
 use plimsoll_hub::SessionId;
 use plimsoll_telemetry::{Counter, Registry};
-use tokio::{sync::Notify, time::Instant};
+use tokio::{
+    sync::{Notify, futures::OwnedNotified},
+    time::Instant,
+};
 
 use crate::application::{DisconnectRequest, Entries, Environment, MayResume, State};
 
@@ -62,10 +65,19 @@ pub(crate) struct Record {
 pub(crate) enum Claim {
     /// The session goes on.
     Granted(Box<Record>),
-    /// Its old connection is still open, on this shard.
-    Open(usize, SessionId),
+    /// Its old connection is still open.
+    Open(StillOpen),
     /// There is no such session.
     Unknown,
+}
+
+/// A session whose old connection is still open.
+#[derive(Debug)]
+pub(crate) struct StillOpen {
+    pub(crate) shard: usize,
+    pub(crate) session: SessionId,
+    /// Completes when the connection has ended.
+    pub(crate) end: OwnedNotified,
 }
 
 /// All sessions that wait for their clients.
@@ -73,22 +85,36 @@ pub(crate) enum Claim {
 pub(crate) struct Awaited {
     settings: Resuming,
     table: Mutex<Table>,
-    /// Notified when a record was left.
-    left: Notify,
     resumed: Counter,
 }
 
 #[derive(Debug, Default)]
 struct Table {
-    open: HashMap<Box<str>, (usize, SessionId)>,
+    open: HashMap<Box<str>, Open>,
     away: HashMap<Arc<str>, Away>,
     /// By number, so by age.
     by_age: BTreeMap<u64, Arc<str>>,
     /// Those about whose end the application is to be told.
     untold: BTreeMap<u64, Arc<str>>,
-    revoked: VecDeque<(Instant, Box<str>)>,
+    revoked: Revocations,
     last_number: u64,
     n_bytes: usize,
+}
+
+#[derive(Debug)]
+struct Open {
+    shard: usize,
+    session: SessionId,
+    /// Notified at the end of the connection, if a later one waits for it.
+    ended: Option<Arc<Notify>>,
+}
+
+/// Identifiers that a backend has disconnected lately. Looked up at the end of every session, so by name.
+#[derive(Debug, Default)]
+struct Revocations {
+    by_age: VecDeque<(Instant, Arc<str>)>,
+    /// The number of times that each name is in `by_age`.
+    names: HashMap<Arc<str>, usize>,
 }
 
 #[derive(Debug)]
@@ -104,7 +130,6 @@ impl Awaited {
         let awaited = Arc::new(Self {
             settings,
             table: Mutex::default(),
-            left: Notify::new(),
             resumed: registry.counter(
                 "sessions_resumed_total",
                 "Sessions that went on with a new connection",
@@ -120,25 +145,29 @@ impl Awaited {
     }
 
     /// A session that may be resumed has a connection.
-    pub(crate) fn opened(&self, sid: &str, shard: usize, id: SessionId) {
-        self.table().open.insert(sid.into(), (shard, id));
+    pub(crate) fn opened(&self, sid: &str, shard: usize, session: SessionId) {
+        let open = Open {
+            shard,
+            session,
+            ended: None,
+        };
+        self.table().open.insert(sid.into(), open);
     }
 
     /// A session has ended for good.
     pub(crate) fn closed(&self, sid: &str) {
-        self.table().open.remove(sid);
-        self.left.notify_waiters();
+        let open = self.table().open.remove(sid);
+        open.into_iter().for_each(Open::end);
     }
 
     /// The connection of a session has ended, and the client may come back. Returns the calls to the application that
     /// are to be made now.
     pub(crate) fn leave(&self, sid: &str, record: Record) -> Vec<DisconnectRequest> {
         let mut table = self.table();
-        table.open.remove(sid);
+        let open = table.open.remove(sid);
         let now = Instant::now();
         let mut calls = Vec::new();
-        let is_revoked = |(_, revoked): &(Instant, Box<str>)| **revoked == *record.identifiers;
-        if table.revoked.iter().any(is_revoked) {
+        if table.revoked.contains(&record.identifiers) {
             calls.extend(record.hears_of_end.then(|| record.farewell(sid)));
         } else {
             if record.hears_of_end && self.settings.disconnect_grace.is_zero() {
@@ -153,15 +182,15 @@ impl Awaited {
             }
         }
         drop(table);
-        self.left.notify_waiters();
+        open.into_iter().for_each(Open::end);
         calls
     }
 
     /// A client names an earlier session.
     pub(crate) fn claim(&self, sid: &str, may: &MayResume) -> Claim {
         let mut table = self.table();
-        if let Some((shard, id)) = table.open.get(sid) {
-            return Claim::Open(*shard, *id);
+        if let Some(open) = table.open.get_mut(sid) {
+            return Claim::Open(open.still());
         }
         let is_valid = table.away.get(sid).is_some_and(|away| {
             let is_allowed = match may {
@@ -186,20 +215,11 @@ impl Awaited {
         }
     }
 
-    /// Completes with the next change of the open sessions. It counts from the call on.
-    pub(crate) fn changed(&self) -> tokio::sync::futures::Notified<'_> {
-        self.left.notified()
-    }
-
     /// A backend ends all sessions with these identifiers, also those that wait. Returns the calls that are to be made
     /// now. Sessions that end within the next seconds leave nothing behind.
     pub(crate) fn revoke(&self, identifiers: &str) -> Vec<DisconnectRequest> {
         let mut table = self.table();
-        table.drop_old_revocations();
-        if table.revoked.len() >= MAX_REVOKED {
-            table.revoked.pop_front();
-        }
-        table.revoked.push_back((Instant::now(), identifiers.into()));
+        table.revoked.add(identifiers);
         let gone: Vec<_> = table
             .away
             .iter()
@@ -227,7 +247,7 @@ impl Awaited {
             let sid = Arc::clone(sid);
             calls.extend(table.forget(&sid));
         }
-        table.drop_old_revocations();
+        table.revoked.drop_old();
         calls
     }
 
@@ -247,15 +267,62 @@ impl Awaited {
     }
 }
 
-impl Table {
-    fn drop_old_revocations(&mut self) {
-        while let Some((at, _)) = self.revoked.front()
-            && at.elapsed() > REVOKED_FOR
-        {
-            self.revoked.pop_front();
+impl Open {
+    /// For a connection that waits until this one has ended.
+    fn still(&mut self) -> StillOpen {
+        let ended = self.ended.get_or_insert_default();
+        StillOpen {
+            shard: self.shard,
+            session: self.session,
+            // It counts from here on, under the lock, so that no end is missed.
+            end: Arc::clone(ended).notified_owned(),
         }
     }
 
+    fn end(self) {
+        if let Some(ended) = self.ended {
+            ended.notify_waiters();
+        }
+    }
+}
+
+impl Revocations {
+    fn add(&mut self, identifiers: &str) {
+        self.drop_old();
+        if self.by_age.len() >= MAX_REVOKED {
+            self.drop_oldest();
+        }
+        let name: Arc<str> = identifiers.into();
+        self.by_age.push_back((Instant::now(), Arc::clone(&name)));
+        *self.names.entry(name).or_default() += 1;
+    }
+
+    fn contains(&self, identifiers: &str) -> bool {
+        self.names.contains_key(identifiers)
+    }
+
+    fn drop_old(&mut self) {
+        while let Some((at, _)) = self.by_age.front()
+            && at.elapsed() > REVOKED_FOR
+        {
+            self.drop_oldest();
+        }
+    }
+
+    fn drop_oldest(&mut self) {
+        let Some((_, name)) = self.by_age.pop_front() else {
+            return;
+        };
+        if let Entry::Occupied(mut times) = self.names.entry(name) {
+            *times.get_mut() -= 1;
+            if *times.get() == 0 {
+                times.remove();
+            }
+        }
+    }
+}
+
+impl Table {
     fn add(&mut self, sid: &str, record: Record, now: Instant, tells_later: bool) {
         let sid: Arc<str> = sid.into();
         self.last_number += 1;

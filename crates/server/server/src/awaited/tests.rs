@@ -58,10 +58,12 @@ async fn an_open_session_is_named_until_it_has_left() {
     let awaited = awaited(10, 0, usize::MAX);
     let id = session();
     awaited.opened("a", 3, id);
-    assert!(matches!(awaited.claim("a", &MayResume::Any), Claim::Open(3, open) if open == id));
-    let changed = awaited.changed();
+    let Claim::Open(open) = awaited.claim("a", &MayResume::Any) else {
+        panic!("its connection is open");
+    };
+    assert_eq!((open.shard, open.session), (3, id));
     awaited.leave("a", record("kay"));
-    changed.await;
+    open.end.await;
     assert!(is_granted(&awaited, "a"));
     awaited.opened("b", 3, id);
     awaited.closed("b");
@@ -107,6 +109,44 @@ async fn a_session_that_a_backend_has_ended_does_not_go_on() {
     awaited.tick();
     awaited.leave("c", record("kay"));
     assert!(is_granted(&awaited, "c"), "a new session of the same user");
+}
+
+#[tokio::test(start_paused = true)]
+async fn identifiers_that_were_disconnected_twice_count_from_the_second_time() {
+    let awaited = awaited(100, 0, usize::MAX);
+    let half = REVOKED_FOR / 2 + Duration::from_secs(1);
+    awaited.revoke("kay");
+    tokio::time::advance(half).await;
+    awaited.revoke("kay");
+    tokio::time::advance(half).await;
+    awaited.tick();
+    awaited.leave("a", record("kay"));
+    assert!(
+        !is_granted(&awaited, "a"),
+        "the first order is over, the second is not"
+    );
+    tokio::time::advance(half).await;
+    awaited.tick();
+    awaited.leave("b", record("kay"));
+    assert!(is_granted(&awaited, "b"));
+    let table = awaited.table();
+    assert_eq!((table.revoked.by_age.len(), table.revoked.names.len()), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_connections_wait_for_one_end_and_others_are_not_woken() {
+    let awaited = awaited(10, 0, usize::MAX);
+    for sid in ["a", "b"] {
+        awaited.opened(sid, 0, session());
+    }
+    let [first, second, other] = ["a", "a", "b"].map(|sid| match awaited.claim(sid, &MayResume::Any) {
+        Claim::Open(open) => open.end,
+        claim => panic!("its connection is open: {claim:?}"),
+    });
+    awaited.leave("a", record("kay"));
+    first.await;
+    second.await;
+    assert!(tokio::time::timeout(Duration::from_secs(1), other).await.is_err());
 }
 
 #[tokio::test(start_paused = true)]

@@ -32,13 +32,13 @@ impl Shard {
         catch_up(self).await;
         let deadline = Instant::now() + MAX_WAIT;
         loop {
-            let changed = awaited.changed();
-            match awaited.claim(sid, &may) {
+            let open = match awaited.claim(sid, &may) {
                 Claim::Granted(record) => return Some(record),
                 Claim::Unknown => return None,
-                Claim::Open(shard, session) => self.publisher.replace(shard, session).await,
-            }
-            if timeout_at(deadline, changed).await.is_err() {
+                Claim::Open(open) => open,
+            };
+            self.publisher.replace(open.shard, open.session).await;
+            if timeout_at(deadline, open.end).await.is_err() {
                 tracing::debug!("A session is not resumed: its old connection does not end in time.");
                 return None;
             }
