@@ -26,6 +26,8 @@ use crate::{
     version,
     long_version = env!("PLIMSOLL_VERSION"),
     propagate_version = true,
+    help_template = overview::TEMPLATE,
+    after_help = overview::COMMANDS,
     max_term_width = 110
 )]
 pub(crate) struct CommandLine {
@@ -154,6 +156,8 @@ fn execute(
         Command::Man(options) => options.execute(CommandLine::command()),
     }
 }
+
+mod overview;
 
 #[cfg(test)]
 mod load_commands;
