@@ -275,7 +275,7 @@ impl EngineTest for ChatTest<'_> {
         Ok(())
     }
 
-    fn lists_causes(&self, (): &()) -> bool {
+    fn lists_causes(&self, _: &Finished<'_>, (): &()) -> bool {
         self.options.session.format == Format::Text
     }
 

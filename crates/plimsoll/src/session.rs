@@ -44,6 +44,7 @@ pub(crate) use self::{
     watchers::Watchers,
 };
 use self::{
+    ending::Doubts,
     engine::OnEngine,
     errors::ErrorGuard,
     progress::{Audience, Display},
@@ -264,10 +265,12 @@ impl<'a> Session<'a> {
         let redaction = self.basis.redaction();
         summary.edit_sentences(|text| redaction.redact(text).into_owned());
         let ender = ends.ender();
+        let is_futile = self.flags.errors.is_futile(&summary, test.expects_failures());
         let ended = Ended {
             result: &result,
             summary: &summary,
             ender,
+            is_futile,
         };
         let verdict = test.verdict(&ended);
         let end = self
@@ -275,7 +278,13 @@ impl<'a> Session<'a> {
             .errors
             .judge(verdict, &guard, &summary, test.expects_failures());
         let end = ending::ending(end, &written, summary.generator.doubt());
-        let mut conclusion = ending::conclusion(&end, summary.generator.doubtful);
+        let mut conclusion = ending::conclusion(
+            &end,
+            Doubts {
+                is_doubtful: summary.generator.doubtful,
+                is_empty: T::HAS_ITERATIONS && summary.iterations.began() == 0,
+            },
+        );
         conclusion.reason = conclusion
             .reason
             .map(|reason| redaction.redact(&reason).into_owned());
@@ -284,9 +293,10 @@ impl<'a> Session<'a> {
             result: &result,
             summary: &summary,
             ender,
+            is_futile,
         };
         let printed = test.print(&ended).await;
-        if !test.lists_causes() {
+        if !test.lists_causes(&ended) {
             self.tell_causes(&summary);
         }
         self.tell_headline(&summary);

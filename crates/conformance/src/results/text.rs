@@ -16,10 +16,18 @@ impl Results {
         text.push_str(&self.others(style));
         for outcome in &self.outcomes {
             if outcome.worst() == Verdict::Fail {
-                text.push_str(&failure(outcome, style));
+                text.push_str(&failure(outcome, usize::MAX, style));
             }
         }
         text
+    }
+
+    /// The first failure alone, for a target that the suite cannot test: its other results say nothing about it.
+    pub fn first_failure(&self, style: Style) -> String {
+        let failed = |outcome: &&Outcome| outcome.worst() == Verdict::Fail;
+        let first = self.outcomes.iter().find(failed);
+        let failure = first.map_or_else(String::new, |outcome| failure(outcome, MOST_ENTRIES, style));
+        format!("{}{}", self.head(style), failure.trim_start_matches('\n'))
     }
 
     fn head(&self, style: Style) -> String {
@@ -143,7 +151,11 @@ fn some(ids: &[&str]) -> String {
     }
 }
 
-fn failure(outcome: &Outcome, style: Style) -> String {
+/// The most lines of the wire log of a failure that stands alone.
+const MOST_ENTRIES: usize = 8;
+
+/// A failure with the first `most` lines of its wire log.
+fn failure(outcome: &Outcome, most: usize, style: Style) -> String {
     let Outcome {
         case,
         verdict,
@@ -160,10 +172,16 @@ fn failure(outcome: &Outcome, style: Style) -> String {
         readable(&outcome.clause().to_string()),
         readable(&outcome.explanation),
     );
-    for line in log_lines(&outcome.wire) {
-        text.push_str(&format!("    {}\n", readable(&line)));
+    let lines = log_lines(&outcome.wire);
+    for line in lines.iter().take(most) {
+        text.push_str(&format!("    {}\n", readable(line)));
     }
-    text
+    match lines.len().checked_sub(most) {
+        Some(n_more) if n_more > 0 => {
+            text + &format!("             … {n_more} more; --format json has all\n")
+        }
+        _ => text,
+    }
 }
 
 /// A wire log, line by line.
@@ -242,6 +260,31 @@ mod tests {
                    0.500 -- the time is up
         "#]]
         .assert_eq(&sample().text(Style::PLAIN));
+    }
+
+    #[test]
+    fn one_failure_alone_has_the_beginning_of_its_log() {
+        expect![[r#"
+            websocket server: echo <em> 1.0  ws://127.0.0.1:9001/?a&b
+
+            fail 1.2  does what 1.2 says
+              RFC 6455 §5.2 (MUST)
+              expected the same back, got "<script>" & nothing else
+                   0.000 -> ping
+                   0.012 <- <b>�[31m
+                   0.500 -- the time is up
+        "#]]
+        .assert_eq(&sample().first_failure(Style::PLAIN));
+        let results = sample();
+        let failed = results
+            .outcomes
+            .iter()
+            .find(|outcome| outcome.worst() == Verdict::Fail);
+        let cut = failure(failed.unwrap(), 1, Style::PLAIN);
+        assert!(
+            cut.ends_with("-> ping\n             … 2 more; --format json has all\n"),
+            "{cut}"
+        );
     }
 
     #[test]

@@ -26,13 +26,21 @@ pub struct Attempts {
     pub n_failed: u64,
 }
 
+impl Kind {
+    /// One attempt of this kind: `iteration`.
+    pub fn singular(self) -> &'static str {
+        match self {
+            Self::Iterations => "iteration",
+            Self::Requests => "request",
+            Self::Connections => "connection",
+        }
+    }
+}
+
+/// Writes the plural.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Iterations => "iterations",
-            Self::Requests => "requests",
-            Self::Connections => "connections",
-        })
+        write!(f, "{}s", self.singular())
     }
 }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::{
     Highlights, Style, Summary, headline, readable,
-    summary::{CheckResult, Contains, End, Threshold, Values},
+    summary::{self, CheckResult, Contains, End, Threshold, Values},
     text::wrap,
     verdict::Verdict,
 };
@@ -88,10 +88,7 @@ fn failed(summary: &Summary) -> Option<String> {
 fn all_failed(summary: &Summary) -> Option<String> {
     let attempts = summary.attempts();
     let found = attempts.iter().find(|attempts| attempts.have_all_failed())?;
-    Some(match found.n {
-        1 => format!("the only one of the {} failed", found.kind),
-        n => format!("all {} {} failed", readable::count(n), found.kind),
-    })
+    Some(summary::all_failed(found))
 }
 
 /// The failed threshold with its figure, or how many failed. `None` without a failed threshold.

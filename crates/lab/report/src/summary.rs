@@ -46,7 +46,7 @@ mod size;
 mod target;
 
 pub use self::{
-    attempts::Connections,
+    attempts::{Connections, all_failed},
     breakdown::{Breakdown, Section},
     conclusion::Conclusion,
     errors::{ErrorGroup, FURTHER},
@@ -131,6 +131,13 @@ pub struct Iterations {
     pub failed: u64,
     /// The first 20 distinct reasons of failed iterations.
     pub failures: Vec<Failure>,
+}
+
+impl Iterations {
+    /// All that began.
+    pub fn began(&self) -> u64 {
+        self.complete + self.interrupted
+    }
 }
 
 /// Why a run ended.
@@ -340,6 +347,12 @@ impl Summary {
     /// have. Empty if the summary is disabled.
     pub fn end_of_test(&self, layout: Layout, style: Style) -> String {
         text::end_of_test(self, layout, style)
+    }
+
+    /// The result of a run in which [nothing succeeded](Self::has_no_success), in few lines: the count, and the most
+    /// frequent causes. `elsewhere` says how to get all figures.
+    pub fn futility(&self, elsewhere: &str, style: Style) -> String {
+        text::futility(self, elsewhere, style)
     }
 
     /// All failures by cause, for people: how often, from when to when, and an example. Empty without failures.

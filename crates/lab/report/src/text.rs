@@ -9,6 +9,7 @@ mod causes;
 mod checks;
 mod columns;
 mod conditions;
+mod futility;
 mod legacy;
 mod results;
 mod sections;
@@ -17,6 +18,7 @@ mod target;
 mod thresholds;
 mod wrap;
 
+pub(crate) use self::futility::futility;
 pub use self::status::status_line;
 pub use self::wrap::wrap;
 use self::{conditions::Conditions, results::Results};

@@ -130,7 +130,8 @@ pub(super) fn conduct_by(
         version: None,
     };
     let results = Results::new(suite, families, target, started, seconds, outcomes);
-    print(&results, flags.format)?;
+    let is_hopeless = matches!(ended, Some(Ended::Hopeless(_)));
+    print(&results, is_hopeless, flags.format)?;
     for file in &flags.reports {
         file.write(&results)?;
         writeln!(io::stderr(), "Report: {file}")?;
@@ -197,9 +198,10 @@ async fn watched(
     Ok((finished?, n_done.get()))
 }
 
-fn print(results: &Results, format: Format) -> Result<(), Failure> {
+fn print(results: &Results, is_hopeless: bool, format: Format) -> Result<(), Failure> {
     let mut stdout = io::stdout();
     let text = match format {
+        Format::Text if is_hopeless => results.first_failure(terminal::style(&stdout)),
         Format::Text => results.text(terminal::style(&stdout)),
         Format::Json => format!("{}\n", results.json()?),
         Format::Junit => results.junit(),

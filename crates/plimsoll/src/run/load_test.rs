@@ -141,10 +141,10 @@ impl EngineTest for ScriptTest<'_> {
             style: session::style(flags, &io::stdout()),
             no_color: flags.no_color || terminal::is_colour_refused(),
         };
-        Ok(results.tell(finished.summary, stages).await?)
+        Ok(results.tell(finished, stages).await?)
     }
 
-    fn lists_causes(&self, stages: &Stages) -> bool {
+    fn lists_causes(&self, _: &Finished<'_>, stages: &Stages) -> bool {
         let flags = &self.flags.results;
         self.flags.session.format == Format::Text
             && !flags.no_summary

@@ -13,7 +13,10 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::options::ResultFlags;
-use crate::session::{self, Format};
+use crate::session::{self, Finished, Format};
+
+/// Where all figures are when nothing succeeded.
+const ELSEWHERE: &str = "--summary-mode full, --format json, or --report FILE.html";
 
 /// Tells results in the forms that were asked for.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +33,8 @@ pub(super) struct Results<'a> {
 
 impl Results<'_> {
     /// Prints and writes everything.
-    pub(super) async fn tell(&self, summary: &Summary, stages: &Stages) -> io::Result<()> {
+    pub(super) async fn tell(&self, finished: &Finished<'_>, stages: &Stages) -> io::Result<()> {
+        let summary = finished.summary;
         let setup_data = stages
             .setup_data()
             .and_then(|data| serde_json::from_str(&data).ok());
@@ -54,6 +58,9 @@ impl Results<'_> {
                     lament(write(&name, &text));
                 }
                 Ok(())
+            }
+            None if finished.is_futile && self.flags.summary_mode == SummaryMode::Compact => {
+                session::print(&summary.futility(ELSEWHERE, self.style))
             }
             None => session::print(&summary.end_of_test(self.layout(), self.style)),
         }

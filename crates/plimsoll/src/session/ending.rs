@@ -155,16 +155,26 @@ pub(super) fn ending(
     }
 }
 
+/// The doubts about a run that ended well.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Doubts {
+    /// Whether its figures are not the target's alone.
+    pub(super) is_doubtful: bool,
+    /// Whether not a single iteration began, so that there is no result. The exit code is 0, as in k6.
+    pub(super) is_empty: bool,
+}
+
 /// The end of a command for the summary of its run.
-pub(super) fn conclusion(end: &Result<Status, Failure>, is_doubtful: bool) -> Conclusion {
-    let verdict = match exit::verdict(end) {
-        Verdict::Pass if is_doubtful => Verdict::Doubtful,
-        verdict => verdict,
+pub(super) fn conclusion(end: &Result<Status, Failure>, doubts: Doubts) -> Conclusion {
+    let (verdict, reason) = match exit::verdict(end) {
+        Verdict::Pass if doubts.is_empty => (Verdict::Incomplete, Some("no iteration began".to_owned())),
+        Verdict::Pass if doubts.is_doubtful => (Verdict::Doubtful, None),
+        verdict => (verdict, end.as_ref().err().map(Failure::message)),
     };
     Conclusion {
         verdict,
         exit_code: end.as_ref().map_or_else(Failure::code, |status| status.code()),
-        reason: end.as_ref().err().map(Failure::message),
+        reason,
     }
 }
 
@@ -184,6 +194,7 @@ mod tests {
     #[test]
     fn the_verdict_and_the_exit_code_are_those_of_the_end() {
         let test = |failure: TestFailure| Err(failure.because("so it was"));
+        let reason = |end: &Result<Status, Failure>| end.is_err().then(|| "so it was".to_owned());
         for (end, is_doubtful, verdict, exit_code) in [
             (Ok(Status::Success), false, Verdict::Pass, 0),
             (Ok(Status::Success), true, Verdict::Doubtful, 0),
@@ -200,10 +211,26 @@ mod tests {
                 1,
             ),
         ] {
-            let found = conclusion(&end, is_doubtful);
+            let doubts = Doubts {
+                is_doubtful,
+                is_empty: false,
+            };
+            let found = conclusion(&end, doubts);
             assert_eq!((found.verdict, found.exit_code), (verdict, exit_code), "{end:?}");
-            let reason = end.is_err().then(|| "so it was".to_owned());
-            assert_eq!(found.reason, reason, "{end:?}");
+            assert_eq!(found.reason, reason(&end), "{end:?}");
         }
+    }
+
+    #[test]
+    fn a_run_that_began_nothing_is_incomplete_unless_it_failed() {
+        let empty = Doubts {
+            is_doubtful: true,
+            is_empty: true,
+        };
+        let found = conclusion(&Ok(Status::Success), empty);
+        assert_eq!((found.verdict, found.exit_code), (Verdict::Incomplete, 0));
+        assert_eq!(found.reason.as_deref(), Some("no iteration began"));
+        let crossed = Err(TestFailure::ThresholdsCrossed.because("so it was"));
+        assert_eq!(conclusion(&crossed, empty).verdict, Verdict::Fail);
     }
 }

@@ -75,8 +75,8 @@ pub(crate) trait EngineTest {
     async fn print(&self, finished: &Finished<'_>, stages: &Self::Stages) -> Result<(), Failure>;
 
     /// Whether the printed result lists the causes of failures.
-    fn lists_causes(&self, stages: &Self::Stages) -> bool {
-        let _ = stages;
+    fn lists_causes(&self, finished: &Finished<'_>, stages: &Self::Stages) -> bool {
+        let _ = (finished, stages);
         false
     }
 
@@ -102,6 +102,8 @@ pub(crate) struct Finished<'a> {
     pub(crate) summary: &'a Summary,
     /// The source of the order that ended the run; `None` when the run ended on its own.
     pub(crate) ender: Ender,
+    /// Whether nothing succeeded, and that makes the run a failure. Its result is short.
+    pub(crate) is_futile: bool,
 }
 
 /// A test with its users.
@@ -118,6 +120,8 @@ impl<T: EngineTest> OnEngine<T> {
 
 impl<T: EngineTest> LoadTest for OnEngine<T> {
     type Result = RunResult;
+
+    const HAS_ITERATIONS: bool = true;
 
     fn subject(&self) -> Subject<'_> {
         self.test.subject()
@@ -184,8 +188,8 @@ impl<T: EngineTest> LoadTest for OnEngine<T> {
         self.test.print(&finished(ended), &self.users.stages).await
     }
 
-    fn lists_causes(&self) -> bool {
-        self.test.lists_causes(&self.users.stages)
+    fn lists_causes(&self, ended: &Ended<'_, RunResult>) -> bool {
+        self.test.lists_causes(&finished(ended), &self.users.stages)
     }
 
     fn reports_unasked(&self) -> bool {
@@ -202,6 +206,7 @@ fn finished<'a>(ended: &'a Ended<'_, RunResult>) -> Finished<'a> {
         result: ended.result,
         summary: ended.summary,
         ender: ended.ender,
+        is_futile: ended.is_futile,
     }
 }
 

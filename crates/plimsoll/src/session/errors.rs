@@ -9,7 +9,7 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use plimsoll_load::{attempts::Attempts, run::Progress};
-use plimsoll_report::{Summary, readable};
+use plimsoll_report::{Summary, readable, summary::all_failed};
 use tokio::sync::Notify;
 
 use crate::exit::{Failure, Status, TestFailure};
@@ -123,15 +123,24 @@ impl ErrorFlags {
         if !matches!(verdict, Ok(Status::Success)) {
             return verdict;
         }
+        match self.fail_on(expects_failures).problem(summary) {
+            Some(problem) => Err(TestFailure::BadResult.because(problem)),
+            None => verdict,
+        }
+    }
+
+    /// Whether the result is short because nothing succeeded. Where failures do not count, they are figures like others.
+    pub(super) fn is_futile(self, summary: &Summary, expects_failures: bool) -> bool {
+        self.fail_on(expects_failures) != FailOn::Never && summary.has_no_success()
+    }
+
+    fn fail_on(self, expects_failures: bool) -> FailOn {
         let default = if expects_failures {
             FailOn::Never
         } else {
             FailOn::All
         };
-        match self.fail_on_errors.unwrap_or(default).problem(summary) {
-            Some(problem) => Err(TestFailure::BadResult.because(problem)),
-            None => verdict,
-        }
+        self.fail_on_errors.unwrap_or(default)
     }
 }
 
@@ -146,7 +155,7 @@ impl FailOn {
                 let found = attempts.iter().find(|attempts| attempts.have_all_failed())?;
                 Some(format!(
                     "{}{cause} (for exit code 0, as in k6: --fail-on-errors=never)",
-                    all_of(found)
+                    all_failed(found)
                 ))
             }
             FailOn::Any => {
@@ -213,14 +222,6 @@ impl ErrorGuard {
     }
 }
 
-/// `all 160 iterations failed`.
-fn all_of(attempts: &Attempts) -> String {
-    match attempts.n {
-        1 => format!("the only {} failed", singular(attempts)),
-        n => format!("all {} {} failed", readable::count(n), attempts.kind),
-    }
-}
-
 /// `12 of 160 iterations`.
 fn some_of(attempts: &Attempts) -> String {
     format!(
@@ -229,11 +230,6 @@ fn some_of(attempts: &Attempts) -> String {
         readable::count(attempts.n),
         attempts.kind
     )
-}
-
-fn singular(attempts: &Attempts) -> String {
-    let plural = attempts.kind.to_string();
-    plural.trim_end_matches('s').to_owned()
 }
 
 /// The most frequent cause, as the end of a sentence. Empty when no cause is known.

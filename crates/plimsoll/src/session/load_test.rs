@@ -31,6 +31,9 @@ pub(crate) trait LoadTest {
     /// result after a second signal.
     const TAKES_SECOND_SIGNAL: bool = false;
 
+    /// Whether all work is done in iterations. Benches connect without any.
+    const HAS_ITERATIONS: bool = false;
+
     /// The subject of the run.
     fn subject(&self) -> Subject<'_>;
 
@@ -63,7 +66,8 @@ pub(crate) trait LoadTest {
 
     /// Whether the printed result lists the causes of failures. After other results, the session lists them on standard
     /// error.
-    fn lists_causes(&self) -> bool {
+    fn lists_causes(&self, ended: &Ended<'_, Self::Result>) -> bool {
+        let _ = ended;
         false
     }
 
@@ -97,4 +101,6 @@ pub(crate) struct Ended<'a, R> {
     pub(crate) summary: &'a Summary,
     /// The source of the order that ended the run; `None` when the run ended on its own.
     pub(crate) ender: Ender,
+    /// Whether nothing succeeded, and that makes the run a failure. Its result is short.
+    pub(crate) is_futile: bool,
 }

@@ -10,8 +10,13 @@ const MOST_CHARS: usize = 240;
 
 /// A sentence for each cause, the most frequent first, and one for the rest.
 pub(super) fn sentences(errors: &[ErrorGroup]) -> Vec<String> {
-    let mut sentences: Vec<_> = errors.iter().take(MOST_CAUSES).map(sentence).collect();
-    let rest = errors.get(MOST_CAUSES..).unwrap_or_default();
+    first_sentences(errors, MOST_CAUSES)
+}
+
+/// A sentence for each of the `most` most frequent causes, and one for the rest.
+pub(super) fn first_sentences(errors: &[ErrorGroup], most: usize) -> Vec<String> {
+    let mut sentences: Vec<_> = errors.iter().take(most).map(sentence).collect();
+    let rest = errors.get(most..).unwrap_or_default();
     if !rest.is_empty() {
         let n: u64 = rest.iter().map(|group| group.count).sum();
         sentences.push(format!(

@@ -1,6 +1,6 @@
 //! The run of an Artillery file: its plan, its reports, and the verdict of its checks.
 
-use std::{cell::RefCell, fmt::Write as _, sync::Arc, time::Duration};
+use std::{cell::RefCell, fmt::Write as _, io, sync::Arc, time::Duration};
 
 use plimsoll_load::{
     plan::Plan,
@@ -8,7 +8,7 @@ use plimsoll_load::{
     run::{Progress, RunEnd, RunResult},
 };
 use plimsoll_report::{
-    Summary,
+    Style, Summary,
     artillery::{Arrivals, Figures, json},
     summary::Kind,
 };
@@ -28,6 +28,9 @@ use crate::{
     session::{self, Beginning, Crowd, EngineTest, Finished, Format, Session, Subject, Users},
     surroundings::Surroundings,
 };
+
+/// Where all figures are when nothing succeeded. `plimsoll quick` has these flags, too.
+const ELSEWHERE: &str = "--format json, or --report FILE.html";
 
 /// Runs the test of these files.
 pub(super) async fn conduct(
@@ -77,6 +80,7 @@ pub(super) async fn conduct(
         flags: &options.results,
         format: options.session.format,
         is_quiet: options.session.quiet,
+        style: session::style(&options.session, &io::stdout()),
         name,
         plan,
         reports: RefCell::new(Reports::new(options, &test, Arc::clone(session.basis().screen()))),
@@ -98,6 +102,7 @@ struct FileTest<'a> {
     flags: &'a ResultFlags,
     format: Format,
     is_quiet: bool,
+    style: Style,
     /// The name of the run.
     name: String,
     plan: Plan,
@@ -177,6 +182,10 @@ impl EngineTest for FileTest<'_> {
         }
     }
 
+    fn lists_causes(&self, finished: &Finished<'_>, _: &Stages) -> bool {
+        self.is_short(finished)
+    }
+
     async fn print(&self, finished: &Finished<'_>, _: &Stages) -> Result<(), Failure> {
         let Some(over) = &self.over else { return Ok(()) };
         // A run without users has no figures.
@@ -219,10 +228,22 @@ impl EngineTest for FileTest<'_> {
 }
 
 impl FileTest<'_> {
+    /// Whether the result is short: nothing succeeded, and no flag asks for Artillery's layout.
+    fn is_short(&self, finished: &Finished<'_>) -> bool {
+        finished.is_futile
+            && self.flags.summary_mode.is_none()
+            && self.format == Format::Text
+            && !self.is_quiet
+    }
+
     fn print_figures(&self, finished: &Finished<'_>, over: &Over) -> Result<(), Failure> {
         if self.format == Format::Json {
             let document = plimsoll_report::json(finished.summary)?;
             return Ok(session::print(&format!("{document}\n"))?);
+        }
+        if self.is_short(finished) {
+            let text = finished.summary.futility(ELSEWHERE, self.style);
+            return Ok(session::print(&text)?);
         }
         self.reports.borrow().print_summary(&over.figures);
         if self.is_quiet {

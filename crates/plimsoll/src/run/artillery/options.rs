@@ -162,9 +162,10 @@ pub(in crate::run) struct ResultFlags {
     /// Write Artillery's JSON report to this file, or to a file in this folder.
     #[arg(long, short, value_name = "FILE", help_heading = "Results", value_hint = ValueHint::FilePath)]
     pub(super) output: Option<PathBuf>,
-    /// The layout of the reports.
-    #[arg(long, value_enum, value_name = "MODE", default_value_t = SummaryMode::ArtilleryV2, help_heading = "Results")]
-    pub(super) summary_mode: SummaryMode,
+    /// The layout of the reports; artillery-v2 unless given. A run in which nothing succeeded has a short result, and this
+    /// layout if it is given.
+    #[arg(long, value_enum, value_name = "MODE", help_heading = "Results")]
+    pub(super) summary_mode: Option<SummaryMode>,
 }
 
 impl ResultFlags {

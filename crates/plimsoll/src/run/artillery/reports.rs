@@ -29,6 +29,8 @@ pub(super) struct Reports<'a> {
     /// The periods, from the first observation of the run.
     periods: Option<Periods>,
     n_phases_told: usize,
+    /// The report of the last period, until the result is printed: a run in which nothing succeeded goes without it.
+    last: Option<String>,
     /// The screen. A view may be drawn on it, so reports are written through it.
     screen: Arc<Screen<io::Stderr>>,
 }
@@ -36,11 +38,12 @@ pub(super) struct Reports<'a> {
 impl<'a> Reports<'a> {
     pub(super) fn new(options: &Options, test: &'a Test, screen: Arc<Screen<io::Stderr>>) -> Self {
         Self {
-            mode: options.results.summary_mode,
+            mode: options.results.summary_mode.unwrap_or_default(),
             is_silent: options.session.quiet || options.session.format == Format::Json,
             test,
             periods: None,
             n_phases_told: 0,
+            last: None,
             screen,
         }
     }
@@ -59,7 +62,7 @@ impl<'a> Reports<'a> {
         self.say(text.as_deref());
     }
 
-    /// The last period and the figures of the whole run.
+    /// Takes in the last period. Returns the figures of the whole run.
     pub(super) fn finish(&mut self, result: &RunResult) -> Figures {
         self.begin(result.started_at, &result.metrics);
         self.tell_phases(result.started_at, result.duration);
@@ -68,8 +71,7 @@ impl<'a> Reports<'a> {
             return Figures::new(result.started_at, result.duration, &result.metrics, &ALL_NAMES);
         };
         let (last, all) = periods.finish(result.duration, &result.metrics);
-        let text = last.map(|figures| period_text(mode, &shown(self.test, figures), result.duration));
-        self.say(text.as_deref());
+        self.last = last.map(|figures| period_text(mode, &shown(self.test, figures), result.duration));
         all
     }
 
@@ -78,8 +80,9 @@ impl<'a> Reports<'a> {
         self.periods.as_ref().map_or(&[], Periods::figures)
     }
 
-    /// The summary of the whole run.
+    /// The last period, and the summary of the whole run.
     pub(super) fn print_summary(&self, figures: &Figures) {
+        self.say(self.last.as_deref());
         let figures = &*shown(self.test, figures);
         let text = match self.mode {
             SummaryMode::ArtilleryV2 => {
