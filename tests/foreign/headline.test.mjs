@@ -166,6 +166,12 @@ test("a failed threshold, a run of one second and one without requests claim no 
   assert.match(short.sentence, new RegExp(`^${BEGIN}[Hh]eld 4 users for [\\d.]+ s: p95 of rtt`));
   assertTraced(short.sentence, short, short.summary.by_load.plateaus[0]);
 
+  const refused = await run(t, ["run", "refused.js"], {
+    "refused.js": 'import http from "k6/http"; import { sleep } from "k6"; export const options = { vus: 2, duration: "1s" }; export default () => { http.get("http://127.0.0.1:1/"); sleep(0.1); };',
+  });
+  const n_refused = refused.samples.filter(({ metric, value }) => metric === "http_req_failed" && value === 1).length;
+  assert.equal(refused.sentence, `All ${n_refused} requests failed`);
+
   const idle = await run(t, ["run", "idle.js"], {
     "idle.js": 'import { sleep } from "k6"; export const options = { scenarios: { all: { executor: "constant-vus", vus: 2, duration: "2s", gracefulStop: "0s" } } }; export default () => sleep(60);',
   });

@@ -149,6 +149,18 @@ describe("the page of a run", () => {
     assert.deepEqual(said, []);
   });
 
+  test("a run in which nothing succeeded shows failures and their causes first, and no load that was held", async (t) => {
+    const script = 'import http from "k6/http"; export const options = { iterations: 3 }; export default () => http.get("http://127.0.0.1:1/");';
+    writeFileSync(join(folder, "refused.js"), script);
+    const { code } = await plimsollIn({ cwd: folder }, "run", "--quiet", "refused.js", "--report", "refused.html");
+    assert.equal(code, 3);
+    const { page } = await open(t, browser, join(folder, "refused.html"), LOOKS[0]);
+    assert.equal(await page.textContent("h1"), "All 3 requests failed");
+    const tiles = await page.locator(".tile").allTextContents();
+    assert.deepEqual(tiles.map((tile) => tile.replace(/not held.*/, "not held")), ["Users at the peak1not held", "Requests failed3of 3", "Iterations failed0of 3"]);
+    assert.equal(await page.locator("section h2").first().textContent(), "Errors");
+  });
+
   test("another metric can be chosen", async (t) => {
     const { page, said } = await open(t, browser, join(folder, "chat.html"), LOOKS[1]);
     await page.getByLabel("Metric", { exact: true }).selectOption("iteration_duration");

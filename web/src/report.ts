@@ -34,7 +34,9 @@ import { thresholds } from "./section/thresholds.ts";
 const SECTIONS = [byLoad, thresholds, latency, load, resources, errors, checks, parts, metrics, generator, environment];
 
 function page(run: RunData): void {
-    const found = SECTIONS.map((make) => make(run)).filter((section): section is Section => section !== null);
+    // What did not succeed at all is explained by its causes; the charts of failures come after them.
+    const order = run.highlights.nothing_succeeded ? [errors, ...SECTIONS.filter((make) => make !== errors)] : SECTIONS;
+    const found = order.map((make) => make(run)).filter((section): section is Section => section !== null);
     frame(run.summary.metadata.name, [saturation(run), headline(run), tiles(run), notices(run)], found);
 }
 

@@ -44,6 +44,8 @@ export interface Highlights {
     level: Level | null;
     /** Whether its load was held. */
     is_held: boolean;
+    /** No request, connection or iteration succeeded, so no load was held. */
+    nothing_succeeded: boolean;
 }
 
 export interface Summary {
@@ -61,6 +63,7 @@ export interface Summary {
         failures: { reason: string; count: number }[];
     };
     errors: ErrorGroup[];
+    connections?: { attempted: number; failed: number } | null;
     vus_max: number;
     checks: Check[];
     groups: string[];

@@ -99,8 +99,12 @@ interface Tile {
 
 /** Figures that people look for first; those that the run does not have are not there. */
 export function tiles(run: RunData): HTMLElement {
-    const { summary } = run;
-    const found = [users, latency, throughput, delivered, checks, failed, cpu, memory].map((tile) => tile(run));
+    const { summary, highlights } = run;
+    const failures = [failedRequests, failedConnections, failed];
+    const makers = highlights.nothing_succeeded
+        ? [users, ...failures, cpu, memory]
+        : [users, latency, throughput, delivered, checks, ...failures, cpu, memory];
+    const found = makers.map((tile) => tile(run));
     return h(
         "ul",
         { class: "tiles", "aria-label": "Key figures" },
@@ -229,6 +233,23 @@ function checks({ summary }: RunData): Tile | null {
                   )}`,
         isBad: fails > 0,
     };
+}
+
+function failedRequests({ summary }: RunData): Tile | null {
+    const metric = summary.metrics["http_req_failed"];
+    if (metric?.type !== "rate" || metric.values.passes === 0) return null;
+    const { passes, fails } = metric.values;
+    return failures("Requests failed", passes, passes + fails);
+}
+
+function failedConnections({ summary }: RunData): Tile | null {
+    const { connections } = summary;
+    if (!connections?.failed) return null;
+    return failures("Connections failed", connections.failed, connections.attempted);
+}
+
+function failures(label: string, failed: number, all: number): Tile {
+    return { label, value: format(failed, "count"), detail: `of ${format(all, "count")}`, isBad: true };
 }
 
 function failed({ summary }: RunData): Tile | null {

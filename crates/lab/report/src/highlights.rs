@@ -22,6 +22,8 @@ pub struct Highlights {
     pub level: Option<Level>,
     /// Whether the load of [`Self::level`] was held.
     pub is_held: bool,
+    /// Whether [nothing succeeded](Summary::has_no_success). Then no load was held, and no figure says much.
+    pub nothing_succeeded: bool,
 }
 
 /// Trends of times that a user waits. The first one that a run has is shown.
@@ -63,11 +65,13 @@ impl Highlights {
     /// Those of a run.
     pub fn of(summary: &Summary) -> Self {
         let most_active = summary.timeline.vus.iter().max();
-        let by_load = summary.by_load.as_ref();
+        let nothing_succeeded = summary.has_no_success();
+        let by_load = summary.by_load.as_ref().filter(|_| !nothing_succeeded);
         let held = by_load.and_then(ByLoad::held);
         Self {
             level: held.or_else(|| by_load?.highest_band()).cloned(),
             is_held: held.is_some(),
+            nothing_succeeded,
             users: most_active.map_or(u64::from(summary.vus_max), |&users| u64::from(users)),
             latency: latency(summary).map(str::to_owned),
             throughput: throughput(summary).map(str::to_owned),

@@ -30,7 +30,7 @@ fn the_page_gets_the_summary_and_what_was_decided_about_it() {
     assert_eq!(run["summary"]["metrics"]["rtt"]["values"]["p95"], 362);
     assert_eq!(run["summary"]["metrics"]["rtt"].get("histogram"), None);
     expect![[r#"
-        {"users":100,"latency":"rtt","throughput":null,"level":{"least":100.0,"most":100.0,"mean":100.0,"start_seconds":0.0,"seconds":44.5,"iterations":10,"failed_iterations":2,"checks":10,"failed_checks":1,"requests":1,"failed_requests":0,"latency":{"count":5,"min":185,"mean":299.8,"p50":336,"p90":359,"p95":362,"p99":364,"p99_9":365,"max":365},"losses":null,"targets":[]},"is_held":true}
+        {"users":100,"latency":"rtt","throughput":null,"level":{"least":100.0,"most":100.0,"mean":100.0,"start_seconds":0.0,"seconds":44.5,"iterations":10,"failed_iterations":2,"checks":10,"failed_checks":1,"requests":1,"failed_requests":0,"latency":{"count":5,"min":185,"mean":299.8,"p50":336,"p90":359,"p95":362,"p99":364,"p99_9":365,"max":365},"losses":null,"targets":[]},"is_held":true,"nothing_succeeded":false}
         {"verdict":"pass","sentence":"2 failed iterations; held 100 users for 45 s: p95 of rtt 362 µs (5 samples)"}
         [[0.0,185],[49.830309,336]]
     "#]]
