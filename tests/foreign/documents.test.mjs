@@ -32,6 +32,7 @@ const MARKED = {
   "docs/reference/runs.md": 2,
   "docs/reference/watch.md": 1,
   "docs/reference/wsdirector.md": 1,
+  "docs/tutorial.md": 1,
 };
 
 const names = readdirSync(`${ROOT}docs`, { recursive: true }).filter((name) => name.endsWith(".md"));
