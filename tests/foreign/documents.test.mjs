@@ -22,6 +22,7 @@ const MARKED = {
   "docs/how-to/reliable-streams.md": 3,
   "docs/how-to/several-servers.md": 2,
   "docs/install.md": 1,
+  "docs/migrate/from-action-cable.md": 1,
   "docs/migrate/from-anycable-go.md": 1,
   "docs/reference/artillery.md": 1,
   "docs/reference/check.md": 2,
