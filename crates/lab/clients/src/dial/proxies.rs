@@ -96,6 +96,11 @@ impl Proxies {
         })
     }
 
+    /// Whether every connection is direct.
+    pub fn is_empty(&self) -> bool {
+        self.plain.is_none() && self.secure.is_none()
+    }
+
     /// The proxy for a connection to `host` (without brackets); `None` for a direct one. This machine is always reached
     /// directly, unless there is one proxy for everything.
     pub fn choose(&self, is_tls: bool, host: &str, port: u16) -> Option<&Arc<Proxy>> {

@@ -266,15 +266,20 @@ impl Sending<'_> {
             (None, Authentication::Digest) => None,
         };
         let cookies = self.cookies();
-        let origin = Origin::of(&self.request.url)?;
+        let settings = &self.client.settings;
+        // Almost no run has a proxy, and a request has to be cheap.
+        let origin = (!settings.dialer.proxies.is_empty())
+            .then(|| Origin::of(&self.request.url))
+            .transpose()?;
+        let proxy = origin.as_ref().and_then(|origin| origin.plain_proxy(settings));
         head::write(
             &self.request,
             &Additions {
                 cookies: &cookies,
                 authorization: authorization.as_deref(),
                 referer: self.referer.as_deref(),
-                user_agent: &self.client.settings.user_agent,
-                proxy: origin.plain_proxy(&self.client.settings).map(|proxy| &**proxy),
+                user_agent: &settings.user_agent,
+                proxy: proxy.map(|proxy| &**proxy),
             },
         )
     }

@@ -9,11 +9,10 @@ use super::call::{BodyType, Call, Unusable};
 
 mod fields;
 mod methods;
-pub(super) mod own;
+mod own;
 
 /// The response to a request, or the reason why there is no response.
 #[derive(Trace, JsLifetime)]
-#[rquickjs::class]
 pub(super) struct Response<'js> {
     #[qjs(skip_trace)]
     facts: Facts,
@@ -24,6 +23,9 @@ pub(super) struct Response<'js> {
     cookies: Option<Value<'js>>,
     timings: Option<Value<'js>>,
     request: Option<Value<'js>>,
+    /// The [own properties](own) that the script has replaced or deleted, a bit each.
+    #[qjs(skip_trace)]
+    lost: u32,
 }
 
 /// The data from which the parts are made.
@@ -93,6 +95,7 @@ impl Response<'_> {
             cookies: None,
             timings: None,
             request: None,
+            lost: 0,
         }
     }
 }

@@ -4,12 +4,12 @@ use std::{rc::Rc, sync::Arc, time::Instant};
 
 use plimsoll_clients::http::{Exchange, HttpError};
 use plimsoll_load::metrics::Recorder;
-use rquickjs::{Ctx, Exception, Function, IntoJs as _, Persistent, Result, Value};
+use rquickjs::{Class, Ctx, Exception, Function, IntoJs as _, Persistent, Result, Value};
 
 use super::{
     call::{Call, Unusable},
     debug::Debug,
-    response::{Response, own},
+    response::Response,
     samples::Samples,
     session::Session,
 };
@@ -173,7 +173,7 @@ pub(super) fn respond<'js>(ctx: &Ctx<'js>, call: Call, exchange: Exchange) -> Re
             }
         }
     }
-    own::object(ctx, Response::new(call, exchange))
+    Ok(Class::instance(ctx.clone(), Response::new(call, exchange))?.into_value())
 }
 
 /// Records a request that cannot be made, and returns a failed response for the script.
@@ -196,5 +196,5 @@ pub(super) fn refuse<'js>(
         return Err(Exception::throw_message(ctx, &text));
     }
     tracing::warn!(target: "http", "Request Failed: {text}");
-    own::object(ctx, Response::failed(unusable))
+    Ok(Class::instance(ctx.clone(), Response::failed(unusable))?.into_value())
 }

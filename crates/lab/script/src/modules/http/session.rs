@@ -24,10 +24,28 @@ pub(super) struct Session {
     pub(super) debug: OnceCell<Option<Debug>>,
     /// Whether the end of this iteration has been seen to.
     is_entered: Cell<bool>,
+    habits: OnceCell<Habits>,
+}
+
+/// What the options of the run say about the end of each iteration. Looked up once, because iterations are short.
+#[derive(Clone, Copy)]
+struct Habits {
+    keeps_cookies: bool,
+    closes: bool,
 }
 
 #[derive(JsLifetime)]
 struct OfContext(Rc<Session>);
+
+impl Habits {
+    fn of(host: &Host) -> Self {
+        let is_on = |key: &str| host.program.option(key) == Some(&serde_json::Value::Bool(true));
+        Self {
+            keeps_cookies: is_on("noCookiesReset"),
+            closes: is_on("noVUConnectionReuse"),
+        }
+    }
+}
 
 impl Session {
     /// Prepares a context, once.
@@ -39,6 +57,7 @@ impl Session {
             samples: Samples::default(),
             debug: OnceCell::new(),
             is_entered: Cell::new(false),
+            habits: OnceCell::new(),
         });
         context_data::store(ctx, OfContext(session))
     }
@@ -60,8 +79,10 @@ impl Session {
     pub(super) fn enter(self: &Rc<Self>, ctx: &Ctx<'_>, host: &Host, what: &str) -> Result<Recorder> {
         let recorder = host.recorder(ctx, what)?;
         if !self.is_entered.replace(true) {
-            let is_on = |key: &str| host.program.option(key) == Some(&serde_json::Value::Bool(true));
-            let (keeps_cookies, closes) = (is_on("noCookiesReset"), is_on("noVUConnectionReuse"));
+            let Habits {
+                keeps_cookies,
+                closes,
+            } = *self.habits.get_or_init(|| Habits::of(host));
             let (session, recorder, data) = (Rc::clone(self), recorder.clone(), host.metrics().data);
             host.at_end(move || {
                 session.is_entered.set(false);

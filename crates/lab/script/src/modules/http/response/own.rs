@@ -1,11 +1,12 @@
-//! The own properties of responses. Those of k6 have their fields and methods as own properties, so scripts list and
-//! copy them: `Object.keys(res)`, `{ ...res }`. Their functions are made once per user.
+//! The own properties of responses. Those of k6 have their fields and methods as own properties, so scripts list and copy
+//! them: `Object.keys(res)`, `{ ...res }`. Twenty properties cost more than sending the request, so a response has none:
+//! the engine asks its class for them.
 
 use rquickjs::{
-    Class, Ctx, Error, Function, JsLifetime, Object, Result, Value,
+    Atom, Ctx, Error, Function, JsLifetime, Object, Result, Value,
+    class::{ClassKind, JsCell, JsClass, PropertyDescriptor, PropertyName, Writable, impl_},
     function::This,
-    object::{AsProperty, Property},
-    qjs,
+    object::Property,
 };
 
 use super::{Response, fields::FIELDS};
@@ -13,86 +14,179 @@ use super::{Response, fields::FIELDS};
 /// The methods that are own properties, in k6's order.
 const METHODS: [&str; 4] = ["clickLink", "html", "json", "submitForm"];
 
-/// The properties that each response gets.
-#[derive(JsLifetime)]
-struct OwnProperties<'js>(Vec<OwnProperty<'js>>);
+/// The own properties of every response of a context, made with the first one.
+#[derive(Clone, JsLifetime)]
+pub(super) struct OwnProperties<'js> {
+    prototype: Object<'js>,
+    all: Vec<OwnProperty<'js>>,
+}
 
-#[derive(JsLifetime)]
+#[derive(Clone, JsLifetime)]
 struct OwnProperty<'js> {
-    name: String,
-    get: Value<'js>,
-    set: Value<'js>,
+    name: Atom<'js>,
+    get: Function<'js>,
 }
 
-impl<'js> AsProperty<'js, ()> for &OwnProperty<'js> {
-    fn config(self, ctx: &Ctx<'js>) -> Result<(qjs::c_int, Value<'js>, Value<'js>, Value<'js>)> {
-        let flags = qjs::JS_PROP_HAS_GET
-            | qjs::JS_PROP_HAS_SET
-            | qjs::JS_PROP_HAS_ENUMERABLE
-            | qjs::JS_PROP_ENUMERABLE
-            | qjs::JS_PROP_HAS_CONFIGURABLE
-            | qjs::JS_PROP_CONFIGURABLE;
-        let value = Value::new_undefined(ctx.clone());
-        Ok((flags as qjs::c_int, value, self.get.clone(), self.set.clone()))
-    }
-}
+impl<'js> JsClass<'js> for Response<'js> {
+    const NAME: &'static str = "Response";
 
-/// The object of a response.
-///
-/// # Errors
-/// When there is no memory for it.
-pub(in crate::modules::http) fn object<'js>(ctx: &Ctx<'js>, response: Response<'js>) -> Result<Value<'js>> {
-    let object = Class::instance(ctx.clone(), response)?.into_inner();
-    if ctx.userdata::<OwnProperties<'js>>().is_none() {
-        let own = OwnProperties::new(ctx)?;
+    const KIND: ClassKind = ClassKind::Exotic;
+
+    type Mutable = Writable;
+
+    fn prototype(ctx: &Ctx<'js>) -> Result<Option<Object<'js>>> {
+        use impl_::MethodImplementor as _;
+        let prototype = Object::new(ctx.clone())?;
+        impl_::MethodImpl::<Self>::new().implement(&prototype)?;
+        let own = OwnProperties::new(ctx, prototype.clone())?;
         ctx.store_userdata(own).map_err(|_| Error::Unknown)?;
+        Ok(Some(prototype))
     }
+
+    fn constructor(_: &Ctx<'js>) -> Result<Option<rquickjs::function::Constructor<'js>>> {
+        Ok(None)
+    }
+
+    fn exotic_get_property(
+        this: &JsCell<'js, Self>,
+        ctx: &Ctx<'js>,
+        name: Atom<'js>,
+        receiver: Value<'js>,
+    ) -> Result<Value<'js>> {
+        let found = {
+            let own = ctx.userdata::<OwnProperties<'js>>().ok_or(Error::Unknown)?;
+            match own.position(&name) {
+                Some(position) if this.borrow().lacks(position) => {
+                    return Ok(Value::new_undefined(ctx.clone()));
+                }
+                Some(position) => Ok(own.all[position].get.clone()),
+                None => Err(own.prototype.clone()),
+            }
+        };
+        match found {
+            Ok(get) => get.call((This(receiver),)),
+            Err(prototype) => prototype.get(name),
+        }
+    }
+
+    fn exotic_set_property(
+        this: &JsCell<'js, Self>,
+        ctx: &Ctx<'js>,
+        name: Atom<'js>,
+        receiver: Value<'js>,
+        value: Value<'js>,
+    ) -> Result<bool> {
+        this.borrow_mut().lose(position(ctx, &name)?);
+        if let Some(object) = receiver.as_object() {
+            // What a script assigns is a property of its own, which the engine finds first.
+            object.prop(name, Property::from(value).writable().enumerable().configurable())?;
+        }
+        Ok(true)
+    }
+
+    fn exotic_delete_property(this: &JsCell<'js, Self>, ctx: &Ctx<'js>, name: Atom<'js>) -> Result<bool> {
+        this.borrow_mut().lose(position(ctx, &name)?);
+        Ok(true)
+    }
+
+    fn exotic_has_property(this: &JsCell<'js, Self>, ctx: &Ctx<'js>, name: Atom<'js>) -> Result<bool> {
+        let own = ctx.userdata::<OwnProperties<'js>>().ok_or(Error::Unknown)?;
+        match own.position(&name) {
+            Some(position) => Ok(!this.borrow().lacks(position)),
+            None => own.prototype.contains_key(name),
+        }
+    }
+
+    fn exotic_get_own_property(
+        this: &JsCell<'js, Self>,
+        ctx: &Ctx<'js>,
+        name: Atom<'js>,
+    ) -> Result<Option<PropertyDescriptor<'js>>> {
+        let own = ctx.userdata::<OwnProperties<'js>>().ok_or(Error::Unknown)?;
+        let position = own.position(&name);
+        let position = position.filter(|&position| !this.borrow().lacks(position));
+        let undefined = || Value::new_undefined(ctx.clone());
+        Ok(position.map(|position| PropertyDescriptor {
+            value: undefined(),
+            getter: own.all[position].get.clone().into_value(),
+            setter: undefined(),
+            configurable: true,
+            enumerable: true,
+            writable: true,
+            is_getset: true,
+        }))
+    }
+
+    fn exotic_get_own_property_names(
+        this: &JsCell<'js, Self>,
+        ctx: &Ctx<'js>,
+    ) -> Result<Vec<PropertyName<'js>>> {
+        let own = ctx.userdata::<OwnProperties<'js>>().ok_or(Error::Unknown)?;
+        let this = this.borrow();
+        let present = own
+            .all
+            .iter()
+            .enumerate()
+            .filter(|(position, _)| !this.lacks(*position));
+        let name = |(_, property): (usize, &OwnProperty<'js>)| PropertyName {
+            atom: property.name.clone(),
+            is_enumerable: true,
+        };
+        Ok(present.map(name).collect())
+    }
+}
+
+impl Response<'_> {
+    /// Whether the script has replaced or deleted the own property at this position.
+    fn lacks(&self, position: usize) -> bool {
+        self.lost & (1 << position) != 0
+    }
+
+    fn lose(&mut self, position: Option<usize>) {
+        self.lost |= position.map_or(0, |position| 1 << position);
+    }
+}
+
+fn position<'js>(ctx: &Ctx<'js>, name: &Atom<'js>) -> Result<Option<usize>> {
     let own = ctx.userdata::<OwnProperties<'js>>().ok_or(Error::Unknown)?;
-    for property in &own.0 {
-        object.prop(property.name.as_str(), property)?;
-    }
-    Ok(object.into_value())
+    Ok(own.position(name))
 }
 
 impl<'js> OwnProperties<'js> {
-    fn new(ctx: &Ctx<'js>) -> Result<Self> {
-        let prototype = Class::<Response<'js>>::prototype(ctx)?.ok_or(Error::Unknown)?;
+    /// Takes the getters of the fields from the prototype.
+    fn new(ctx: &Ctx<'js>, prototype: Object<'js>) -> Result<Self> {
         let objects: Object<'js> = ctx.globals().get("Object")?;
         let describe: Function<'js> = objects.get("getOwnPropertyDescriptor")?;
-        let mut own = Vec::with_capacity(FIELDS.len() + METHODS.len());
+        let mut all = Vec::with_capacity(FIELDS.len() + METHODS.len());
         for name in FIELDS {
             let described: Object<'js> = describe.call((prototype.clone(), name))?;
-            own.push(OwnProperty {
-                name: name.to_owned(),
+            all.push(OwnProperty {
+                name: Atom::from_str(ctx.clone(), name)?,
                 get: described.get("get")?,
-                set: setter(ctx, name)?,
             });
         }
         for name in METHODS {
             let get = move |ctx: Ctx<'js>, this: This<Value<'js>>| bound(&ctx, name, this.0);
-            own.push(OwnProperty {
-                name: name.to_owned(),
-                get: Function::new(ctx.clone(), get)?.into_value(),
-                set: setter(ctx, name)?,
+            all.push(OwnProperty {
+                name: Atom::from_str(ctx.clone(), name)?,
+                get: Function::new(ctx.clone(), get)?,
             });
         }
-        Ok(Self(own))
+        Ok(Self { prototype, all })
+    }
+
+    fn position(&self, name: &Atom<'js>) -> Option<usize> {
+        self.all.iter().position(|property| property.name == *name)
     }
 }
 
 /// A method that keeps its response: copies have it, too.
 fn bound<'js>(ctx: &Ctx<'js>, name: &str, response: Value<'js>) -> Result<Value<'js>> {
-    let prototype = Class::<Response<'js>>::prototype(ctx)?.ok_or(Error::Unknown)?;
+    let prototype = {
+        let own = ctx.userdata::<OwnProperties<'js>>().ok_or(Error::Unknown)?;
+        own.prototype.clone()
+    };
     let method: Function<'js> = prototype.get(name)?;
     let bind: Function<'js> = method.get("bind")?;
     bind.call((This(method), response))
-}
-
-/// What a script assigns replaces the property.
-fn setter<'js>(ctx: &Ctx<'js>, name: &'static str) -> Result<Value<'js>> {
-    let set = move |this: This<Object<'js>>, value: Value<'js>| {
-        let property = Property::from(value).writable().enumerable().configurable();
-        this.0.prop(name, property)
-    };
-    Ok(Function::new(ctx.clone(), set)?.into_value())
 }
