@@ -64,7 +64,9 @@ mod tests {
         };
         summary.errors = (1..=5).map(group).collect();
         summary.notices = vec!["an optional check failed: x".to_owned()];
+        // A line without indentation keeps that of the others in the expectation.
         expect![[r#"
+            |
               █ NOTHING SUCCEEDED
 
                 all 10 connections failed in 44.5 s:
@@ -75,6 +77,9 @@ mod tests {
                   - an optional check failed: x
                 All figures: --format json
         "#]]
-        .assert_eq(&futility(&summary, "--format json", Style::PLAIN));
+        .assert_eq(&format!(
+            "|\n{}",
+            futility(&summary, "--format json", Style::PLAIN)
+        ));
     }
 }
