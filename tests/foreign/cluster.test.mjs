@@ -223,7 +223,7 @@ describe("NATS", () => {
     const other = await nats.peer(t);
     const names = ["chat room", "*", ">", "a.*", "a..b", "$SYS", "plain.name"];
     const clients = await Promise.all(names.map((name) => listener(t, there, name)));
-    await broadcast(here, message("a.b", "for nobody"));
+    await broadcast(here, message("a.b", "without a listener"));
     for (const name of names) await broadcast(here, message(name, name));
     for (const [n, client] of clients.entries()) assert.equal(payloadOf(await client.frames.next()), names[n]);
     const subjects = (await other.messages.take(8)).map(({ channel }) => channel);

@@ -76,6 +76,10 @@ async fn a_response_can_be_listed_and_copied() {
              text: () => JSON.stringify(copy) === JSON.stringify(list),
              assigned: (r) => { r.status = 5; r.json = 7; return r.status === 5 && r.json === 7 && copy.status === 200 },
              others: () => page.status === 200,
+             'listed once': (r) => Object.keys(r).filter((key) => key === 'status').length === 1 && 'status' in r,
+             added: (r) => { r.more = 1; return r.more === 1 && 'more' in r && Object.keys(r).includes('more') && !('less' in r) },
+             deleted: (r) => delete r.url && r.url === undefined && !('url' in r) && !Object.keys(r).includes('url'),
+             'no panic': () => { try { page.clickLink({ get selector() { return page.status + page.url } }) } catch {} return page.status === 200 },
              failed: () => Object.keys(http.get('http://127.0.0.1:1/')).join() === expected,
            });
          }",

@@ -23,9 +23,9 @@ pub(super) struct Response<'js> {
     cookies: Option<Value<'js>>,
     timings: Option<Value<'js>>,
     request: Option<Value<'js>>,
-    /// The [own properties](own) that the script has replaced or deleted, a bit each.
+    /// The properties that the script has assigned or deleted.
     #[qjs(skip_trace)]
-    lost: u32,
+    changed: Vec<own::Change<'js>>,
 }
 
 /// The data from which the parts are made.
@@ -95,7 +95,7 @@ impl Response<'_> {
             cookies: None,
             timings: None,
             request: None,
-            lost: 0,
+            changed: Vec::new(),
         }
     }
 }

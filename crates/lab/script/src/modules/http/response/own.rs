@@ -27,6 +27,14 @@ struct OwnProperty<'js> {
     get: Function<'js>,
 }
 
+/// A property that the script has assigned or deleted.
+#[derive(JsLifetime)]
+pub(super) struct Change<'js> {
+    name: Atom<'js>,
+    /// Whether it was assigned: then the object itself has it.
+    exists: bool,
+}
+
 impl<'js> JsClass<'js> for Response<'js> {
     const NAME: &'static str = "Response";
 
@@ -56,7 +64,7 @@ impl<'js> JsClass<'js> for Response<'js> {
         let found = {
             let own = ctx.userdata::<OwnProperties<'js>>().ok_or(Error::Unknown)?;
             match own.position(&name) {
-                Some(position) if this.borrow().lacks(position) => {
+                Some(_) if change(this, &name)?.is_some() => {
                     return Ok(Value::new_undefined(ctx.clone()));
                 }
                 Some(position) => Ok(own.all[position].get.clone()),
@@ -71,12 +79,12 @@ impl<'js> JsClass<'js> for Response<'js> {
 
     fn exotic_set_property(
         this: &JsCell<'js, Self>,
-        ctx: &Ctx<'js>,
+        _: &Ctx<'js>,
         name: Atom<'js>,
         receiver: Value<'js>,
         value: Value<'js>,
     ) -> Result<bool> {
-        this.borrow_mut().lose(position(ctx, &name)?);
+        remember(this, name.clone(), true)?;
         if let Some(object) = receiver.as_object() {
             // What a script assigns is a property of its own, which the engine finds first.
             object.prop(name, Property::from(value).writable().enumerable().configurable())?;
@@ -85,16 +93,20 @@ impl<'js> JsClass<'js> for Response<'js> {
     }
 
     fn exotic_delete_property(this: &JsCell<'js, Self>, ctx: &Ctx<'js>, name: Atom<'js>) -> Result<bool> {
-        this.borrow_mut().lose(position(ctx, &name)?);
+        let own = ctx.userdata::<OwnProperties<'js>>().ok_or(Error::Unknown)?;
+        // Other names are absent already; a script may delete any number of them.
+        if own.position(&name).is_some() {
+            remember(this, name, false)?;
+        }
         Ok(true)
     }
 
     fn exotic_has_property(this: &JsCell<'js, Self>, ctx: &Ctx<'js>, name: Atom<'js>) -> Result<bool> {
-        let own = ctx.userdata::<OwnProperties<'js>>().ok_or(Error::Unknown)?;
-        match own.position(&name) {
-            Some(position) => Ok(!this.borrow().lacks(position)),
-            None => own.prototype.contains_key(name),
+        if let Some(exists) = change(this, &name)? {
+            return Ok(exists);
         }
+        let own = ctx.userdata::<OwnProperties<'js>>().ok_or(Error::Unknown)?;
+        Ok(own.position(&name).is_some() || own.prototype.contains_key(name)?)
     }
 
     fn exotic_get_own_property(
@@ -103,10 +115,14 @@ impl<'js> JsClass<'js> for Response<'js> {
         name: Atom<'js>,
     ) -> Result<Option<PropertyDescriptor<'js>>> {
         let own = ctx.userdata::<OwnProperties<'js>>().ok_or(Error::Unknown)?;
-        let position = own.position(&name);
-        let position = position.filter(|&position| !this.borrow().lacks(position));
+        let Some(position) = own.position(&name) else {
+            return Ok(None);
+        };
+        if change(this, &name)?.is_some() {
+            return Ok(None);
+        }
         let undefined = || Value::new_undefined(ctx.clone());
-        Ok(position.map(|position| PropertyDescriptor {
+        Ok(Some(PropertyDescriptor {
             value: undefined(),
             getter: own.all[position].get.clone().into_value(),
             setter: undefined(),
@@ -122,34 +138,34 @@ impl<'js> JsClass<'js> for Response<'js> {
         ctx: &Ctx<'js>,
     ) -> Result<Vec<PropertyName<'js>>> {
         let own = ctx.userdata::<OwnProperties<'js>>().ok_or(Error::Unknown)?;
-        let this = this.borrow();
-        let present = own
-            .all
-            .iter()
-            .enumerate()
-            .filter(|(position, _)| !this.lacks(*position));
-        let name = |(_, property): (usize, &OwnProperty<'js>)| PropertyName {
-            atom: property.name.clone(),
-            is_enumerable: true,
-        };
-        Ok(present.map(name).collect())
+        let mut names = Vec::with_capacity(own.all.len());
+        for property in &own.all {
+            if change(this, &property.name)?.is_none() {
+                names.push(PropertyName {
+                    atom: property.name.clone(),
+                    is_enumerable: true,
+                });
+            }
+        }
+        Ok(names)
     }
 }
 
-impl Response<'_> {
-    /// Whether the script has replaced or deleted the own property at this position.
-    fn lacks(&self, position: usize) -> bool {
-        self.lost & (1 << position) != 0
-    }
-
-    fn lose(&mut self, position: Option<usize>) {
-        self.lost |= position.map_or(0, |position| 1 << position);
-    }
+/// Whether the script has assigned or deleted the property: `Some(true)` and `Some(false)`. A method of the response may be
+/// at work, so asking can fail.
+fn change<'js>(response: &JsCell<'js, Response<'js>>, name: &Atom<'js>) -> Result<Option<bool>> {
+    let response = response.try_borrow().map_err(Error::ClassBorrow)?;
+    let mut changed = response.changed.iter();
+    Ok(changed
+        .find(|change| change.name == *name)
+        .map(|change| change.exists))
 }
 
-fn position<'js>(ctx: &Ctx<'js>, name: &Atom<'js>) -> Result<Option<usize>> {
-    let own = ctx.userdata::<OwnProperties<'js>>().ok_or(Error::Unknown)?;
-    Ok(own.position(name))
+fn remember<'js>(response: &JsCell<'js, Response<'js>>, name: Atom<'js>, exists: bool) -> Result<()> {
+    let mut response = response.try_borrow_mut().map_err(Error::ClassBorrow)?;
+    response.changed.retain(|change| change.name != name);
+    response.changed.push(Change { name, exists });
+    Ok(())
 }
 
 impl<'js> OwnProperties<'js> {
