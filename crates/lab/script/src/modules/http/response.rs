@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use plimsoll_clients::http::{Exchange, Url};
-use rquickjs::{JsLifetime, Value, class::Trace};
+use rquickjs::{Atom, JsLifetime, Value, class::Trace};
 
 use super::call::{BodyType, Call, Unusable};
 
@@ -25,7 +25,15 @@ pub(super) struct Response<'js> {
     request: Option<Value<'js>>,
     /// The properties that the script has assigned or deleted.
     #[qjs(skip_trace)]
-    changed: Vec<own::Change<'js>>,
+    changed: Vec<Change<'js>>,
+}
+
+/// A property that the script has assigned or deleted.
+#[derive(JsLifetime)]
+struct Change<'js> {
+    name: Atom<'js>,
+    /// Whether it was assigned: then the object itself has it.
+    exists: bool,
 }
 
 /// The data from which the parts are made.

@@ -9,7 +9,7 @@ use rquickjs::{
     object::Property,
 };
 
-use super::{Response, fields::FIELDS};
+use super::{Change, Response, fields::FIELDS};
 
 /// The methods that are own properties, in k6's order.
 const METHODS: [&str; 4] = ["clickLink", "html", "json", "submitForm"];
@@ -25,14 +25,6 @@ pub(super) struct OwnProperties<'js> {
 struct OwnProperty<'js> {
     name: Atom<'js>,
     get: Function<'js>,
-}
-
-/// A property that the script has assigned or deleted.
-#[derive(JsLifetime)]
-pub(super) struct Change<'js> {
-    name: Atom<'js>,
-    /// Whether it was assigned: then the object itself has it.
-    exists: bool,
 }
 
 impl<'js> JsClass<'js> for Response<'js> {
