@@ -230,7 +230,7 @@ test("reports of an Artillery file stand above the view", async (t) => {
   await terminal.shows(/1\.0 planned/);
   await terminal.shows(/✗ \d+ × /);
   terminal.press("q");
-  await terminal.shows(/vusers\.failed/);
+  await terminal.shows(/NOTHING SUCCEEDED/);
   const end = await terminal.end();
   assert.deepEqual({ echo: end.echo, lineMode: end.lineMode }, AS_FOUND);
 });

@@ -10,16 +10,9 @@ mod grpc;
 mod http;
 mod request;
 
-use std::{
-    io,
-    net::SocketAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-};
+use std::{io, net::SocketAddr, sync::Arc};
 
-use tokio::{net::TcpListener, task::JoinHandle};
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
 use self::contract::{
     CommandMessage, CommandResponse, ConnectionRequest, ConnectionResponse, DisconnectRequest,
@@ -85,9 +78,9 @@ impl Application {
         }))
     }
 
-    /// The number of commands that the server has asked about.
-    pub(super) fn n_commands(&self) -> u64 {
-        self.calls.n_commands.load(Ordering::Relaxed)
+    /// The number of commands that the server has asked about, now and later.
+    pub(super) fn n_commands(&self) -> watch::Receiver<u64> {
+        self.calls.n_commands.subscribe()
     }
 
     /// The value of the server's `--rpc_host`.
@@ -109,14 +102,14 @@ impl Drop for Application {
 #[derive(Debug)]
 pub(super) struct Calls {
     broadcaster: Arc<Broadcaster>,
-    n_commands: AtomicU64,
+    n_commands: watch::Sender<u64>,
 }
 
 impl Calls {
     pub(super) fn new(broadcaster: Arc<Broadcaster>) -> Self {
         Self {
             broadcaster,
-            n_commands: AtomicU64::new(0),
+            n_commands: watch::Sender::new(0),
         }
     }
 
@@ -154,7 +147,7 @@ impl Calls {
     }
 
     async fn command(&self, sid: &str, message: CommandMessage) -> CommandResponse {
-        self.n_commands.fetch_add(1, Ordering::Relaxed);
+        self.n_commands.send_modify(|n| *n += 1);
         let effects = channel::carry_out(sid, &message).await;
         for body in &effects.broadcasts {
             self.broadcast(body).await;

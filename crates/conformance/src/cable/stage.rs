@@ -5,7 +5,7 @@ use std::{
     rc::Rc,
 };
 
-use tokio::sync::Mutex;
+use tokio::{sync::Mutex, time::timeout};
 
 use super::{
     Options, Ready, Rpc,
@@ -83,7 +83,25 @@ impl<'a> Stage<'a> {
 
     /// The number of commands that the server has asked the application about.
     pub(super) fn n_commands(&self) -> u64 {
-        self.ready.application.as_ref().map_or(0, Application::n_commands)
+        let application = self.ready.application.as_ref();
+        application.map_or(0, |application| *application.n_commands().borrow())
+    }
+
+    /// Waits until the server has asked the application about more than `n` commands. Returns at once if the suite does
+    /// not serve the application, because nothing tells then.
+    pub(super) async fn has_asked_about_more_than(&self, n: u64) -> Checked {
+        let Some(application) = &self.ready.application else {
+            return Ok(());
+        };
+        let mut n_commands = application.n_commands();
+        let asked = n_commands.wait_for(|n_asked| *n_asked > n);
+        match timeout(self.options.patience, asked).await {
+            Ok(_asked) => Ok(()),
+            Err(_) => Err(Stop::fail(format!(
+                "expected that the server asks the application about the command; it did not within {:?}",
+                self.options.patience
+            ))),
+        }
     }
 
     /// The address of the application, as the server's `--rpc_host` has it; empty without an application.
