@@ -2,7 +2,9 @@
 // checks, same verdicts.
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -120,6 +122,21 @@ describe("plimsoll run and k6 agree about", () => {
       assert.match(stderr, /no \*\*\*SECRET_REDACTED\*\*\* here/);
       assert.doesNotMatch(stderr, /verysecret|hunter2/);
     }
+  });
+
+  test("secrets of a server, which is asked once for each and again after an error that passes", async (t) => {
+    const { port, asked } = await secretsServer(t);
+    const settings = `urlTemplate=http://127.0.0.1:${port}/v1/{key},responsePath=data.value,headers.Authorization=Bearer abc`;
+    const both = await runBoth(t, "secrets-url.js", {}, ["--secret-source", `url=default,name=vault,method=POST,${settings}`]);
+    assert.equal(both[0].code, 0, both[0].stderr);
+    assert.equal(both[0].data.metrics.checks.values.fails, 0, both[0].stderr);
+    assertAlike(both);
+    for (const { stderr } of both) assert.doesNotMatch(stderr, /verysecret|hunter2/);
+    // A secret that was given is remembered; a refusal is not.
+    const refused = ["POST /v1/nothing", "POST /v1/number"];
+    const expected = ["POST /v1/token", "POST /v1/later", "POST /v1/later", ...refused, ...refused];
+    assert.equal(asked.size, 2);
+    for (const requests of asked.values()) assert.deepEqual(requests.toSorted(), expected.toSorted());
   });
 
   for (const [startVUs, ...stages] of [
@@ -258,3 +275,23 @@ describe("plimsoll run and k6 agree about", () => {
     });
   }
 });
+
+/** A server of secrets whose key `later` fails once for each program: `{ port, asked }`, with requests by user agent. */
+async function secretsServer(t) {
+  const asked = new Map();
+  const secrets = { "/v1/token": "verysecret", "/v1/later": "hunter2", "/v1/number": 7 };
+  const server = createServer(({ headers, method, url }, response) => {
+    const program = headers["user-agent"] ?? "";
+    const requests = asked.get(program) ?? [];
+    const isFirst = !requests.includes(`${method} ${url}`);
+    asked.set(program, [...requests, `${method} ${url}`]);
+    if (headers.authorization !== "Bearer abc") return response.writeHead(401).end();
+    if (url === "/v1/later" && isFirst) return response.writeHead(503).end();
+    if (!(url in secrets)) return response.writeHead(404).end();
+    response.end(JSON.stringify({ data: { value: secrets[url] } }));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  return { port: server.address().port, asked };
+}

@@ -7,6 +7,8 @@ use std::{
     path::Path,
 };
 
+use plimsoll_clients::dial::{Proxies, ProxiesError};
+
 /// The longest text file, in bytes. Reason: none that people write is nearly as long, and some have no end.
 const MOST_BYTES: u64 = 256 << 20;
 
@@ -41,6 +43,14 @@ impl Surroundings<'_> {
     pub(crate) fn variable(&self, name: &str) -> Option<&str> {
         let (_, value) = self.environment.iter().find(|(known, _)| known == name)?;
         value.to_str().filter(|value| !value.is_empty())
+    }
+
+    /// The proxies of the environment, for scripts, fetched modules and servers of secrets.
+    ///
+    /// # Errors
+    /// A variable names no proxy that can be used.
+    pub(crate) fn proxies(&self) -> Result<Proxies, ProxiesError> {
+        Proxies::from_variables(|name| self.variable(name))
     }
 }
 

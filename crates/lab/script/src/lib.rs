@@ -5,6 +5,7 @@
 mod arguments;
 mod bytes;
 mod calling;
+mod connector;
 mod context_data;
 mod coroutine;
 mod digests;
@@ -67,7 +68,10 @@ pub use self::{
     program::{Options, Program},
     review::{Finding, Review},
     script::{Script, Stages, Users},
-    secrets::{Redaction, SecretSource, Secrets, SecretsError},
+    secrets::{
+        KeptSecrets, LaterSecret, Redaction, SecretServer, SecretServerSettings, SecretSource, Secrets,
+        SecretsError, WaitForSecret,
+    },
     source_module::SourceModule,
     task::Files,
 };

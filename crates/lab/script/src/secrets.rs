@@ -1,24 +1,53 @@
 //! Secrets that scripts read with `k6/secrets`, and their absence from what people read of a run.
 
+mod server;
+
 use std::{
     borrow::Cow,
     collections::BTreeMap,
     fmt,
+    future::Future,
+    pin::Pin,
     sync::{Arc, PoisonError, RwLock},
 };
+
+pub use self::server::{SecretServer, SecretServerSettings};
 
 /// What stands for a secret in a log; k6's words, which people search for.
 const REDACTED: &str = "***SECRET_REDACTED***";
 
 /// One place with secrets. Its values are in no `Debug` output.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct SecretSource {
     /// What `secrets.source(name)` finds it by.
     pub name: String,
     /// Whether `secrets.get(key)` reads it. A source that is alone does not need it.
     pub is_default: bool,
-    /// Secrets by key.
-    pub values: BTreeMap<String, String>,
+    /// Its secrets.
+    pub secrets: KeptSecrets,
+}
+
+/// Where the secrets of a source are.
+#[derive(Clone)]
+pub enum KeptSecrets {
+    /// Here, by key.
+    Here(BTreeMap<String, String>),
+    /// At a server, which is asked when a script reads one; where a script cannot wait, the function does.
+    AtServer(Arc<SecretServer>, WaitForSecret),
+}
+
+/// A secret once the server has given it, or why it has not.
+pub type LaterSecret = Pin<Box<dyn Future<Output = Result<String, String>> + Send>>;
+
+/// Blocks its thread, which may belong to a runtime, until there is a secret.
+pub type WaitForSecret = fn(LaterSecret) -> Result<String, String>;
+
+/// What a script gets for a key.
+pub(crate) enum Found {
+    /// The secret.
+    Here(String),
+    /// It comes from a server.
+    Later(LaterSecret, WaitForSecret),
 }
 
 /// Why sources cannot stand beside each other.
@@ -85,10 +114,16 @@ impl Secrets {
     ///
     /// # Errors
     /// For people: there is no such source or key.
-    pub(crate) fn get(&self, source: Option<&str>, key: &str) -> Result<String, String> {
+    pub(crate) fn get(&self, source: Option<&str>, key: &str) -> Result<Found, String> {
         let source = self.source(source)?;
-        let Some(value) = source.values.get(key) else {
-            let keys: Vec<_> = source.values.keys().map(String::as_str).collect();
+        let values = match &source.secrets {
+            KeptSecrets::Here(values) => values,
+            KeptSecrets::AtServer(server, wait) => {
+                return Ok(Found::Later(self.ask(&source.name, server, key), *wait));
+            }
+        };
+        let Some(value) = values.get(key) else {
+            let keys: Vec<_> = values.keys().map(String::as_str).collect();
             return Err(format!(
                 "the secret source `{}` has no secret `{key}`; it has: {}",
                 source.name,
@@ -96,7 +131,20 @@ impl Secrets {
             ));
         };
         self.redaction.hide(value);
-        Ok(value.clone())
+        Ok(Found::Here(value.clone()))
+    }
+
+    fn ask(&self, name: &str, server: &Arc<SecretServer>, key: &str) -> LaterSecret {
+        let (server, redaction) = (Arc::clone(server), self.redaction.clone());
+        let (name, key) = (name.to_owned(), key.to_owned());
+        Box::pin(async move {
+            let secret = server.get(&key).await;
+            let secret = secret.map_err(|problem| {
+                format!("the secret source `{name}` has not given the secret `{key}`: {problem}")
+            })?;
+            redaction.hide(&secret);
+            Ok(secret)
+        })
     }
 
     fn source(&self, name: Option<&str>) -> Result<&SecretSource, String> {
@@ -165,7 +213,7 @@ mod tests {
         SecretSource {
             name: name.to_owned(),
             is_default,
-            values: values.collect(),
+            secrets: KeptSecrets::Here(values.collect()),
         }
     }
 
@@ -211,9 +259,10 @@ mod tests {
             ),
         ] {
             match (secrets(sources).get(name, key), expected) {
-                (Ok(found), Ok(expected)) => assert_eq!(found, expected),
+                (Ok(Found::Here(found)), Ok(expected)) => assert_eq!(found, expected),
                 (Err(found), Err(expected)) => assert!(found.starts_with(expected), "{found}"),
-                (found, expected) => panic!("{found:?} instead of {expected:?}"),
+                (Ok(_), expected) => panic!("a secret instead of {expected:?}"),
+                (Err(found), Ok(expected)) => panic!("{found} instead of {expected}"),
             }
         }
     }

@@ -134,7 +134,13 @@ pub(super) fn fields_of(executor: &str) -> Value {
 pub(super) const SECRETS: Table = &[
     ("mock", Same),
     ("file", Same),
-    ("url", Absent("secrets from `url` are not supported")),
+    (
+        "url",
+        Differs(
+            "redirections are not followed, http:// URLs go without a proxy, responsePath takes only keys and numbers \
+             of elements, and an unknown key in the file of config is refused",
+        ),
+    ),
     ("cloud", Absent("secrets from `cloud` are not supported")),
 ];
 

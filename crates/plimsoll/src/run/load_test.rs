@@ -67,7 +67,7 @@ async fn prepare<'a>(
     if let Some(path) = consolidated.options.get("consoleOutput").and_then(Value::as_str) {
         session.basis().console().redirect(Path::new(path))?;
     }
-    let proxies = script::proxies(surroundings).map_err(invalid)?;
+    let proxies = surroundings.proxies().map_err(invalid)?;
     let mut plan = consolidated.plan;
     if flags.results.no_thresholds {
         plan.thresholds = Rules::new();

@@ -110,7 +110,8 @@ pub(super) struct ReadingFlags {
     /// Fetch no imports: https modules must be in the cache from an earlier run, or built in.
     #[arg(long)]
     pub(super) offline: bool,
-    /// Source of k6/secrets, mock=KEY=SECRET,… or file=FILE with lines KEY=SECRET; may be given several times.
+    /// Source of k6/secrets: file=FILE with lines KEY=SECRET, url=urlTemplate=URL,… or mock=KEY=SECRET,…; may be given
+    /// several times.
     #[arg(long, value_name = "KIND=PLACE")]
     pub(super) secret_source: Vec<String>,
     /// File with options as JSON. Default: ~/.config/k6/config.json, if it exists.

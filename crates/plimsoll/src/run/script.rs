@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, io, path::Path, sync::Arc};
 
-use plimsoll_clients::dial::{Proxies, ProxiesError};
+use plimsoll_clients::dial::Proxies;
 use plimsoll_load::{
     nearest::nearest,
     plan::{Options, Plan},
@@ -60,7 +60,7 @@ pub(super) async fn sources(
         },
         cache: source::cache_folder(|name| surroundings.variable(name).map(OsString::from)),
         is_offline: flags.offline,
-        proxies: proxies(surroundings).map_err(SourceError::proxies)?,
+        proxies: surroundings.proxies().map_err(SourceError::proxies)?,
     };
     source::load(entry, &options).await
 }
@@ -80,11 +80,6 @@ fn archive(path: &Path, flags: &ReadingFlags) -> Result<Option<Archive>, SourceE
         return Err(SourceError::unreadable(path, cause));
     }
     Ok(archive)
-}
-
-/// The proxies of the environment, for scripts and for modules that are fetched.
-pub(super) fn proxies(surroundings: &Surroundings<'_>) -> Result<Proxies, ProxiesError> {
-    Proxies::from_variables(|name| surroundings.variable(name))
 }
 
 /// The failure of a run whose script, or a module of it, cannot be read.

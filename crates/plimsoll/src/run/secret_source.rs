@@ -1,9 +1,19 @@
 //! The sources of scripts' secrets: `--secret-source`.
 
-use std::{collections::BTreeMap, fmt, path::PathBuf, str::FromStr};
+mod server;
 
-use plimsoll_script::{Redaction, SecretSource, Secrets};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    path::{Path, PathBuf},
+    str::FromStr,
+    sync::Arc,
+    thread,
+};
 
+use plimsoll_script::{KeptSecrets, LaterSecret, Redaction, SecretServer, SecretSource, Secrets};
+
+use self::server::Settings;
 use super::mistake::Mistake;
 use crate::surroundings::Surroundings;
 
@@ -12,7 +22,6 @@ use crate::surroundings::Surroundings;
 const MAX_FILE_BYTES: usize = 16 << 20;
 
 /// One `--secret-source`. `Debug` output has no secrets.
-#[derive(Clone, PartialEq, Eq)]
 struct SourceFlag {
     kind: &'static str,
     name: Option<String>,
@@ -20,12 +29,13 @@ struct SourceFlag {
     content: Content,
 }
 
-#[derive(Clone, PartialEq, Eq)]
 enum Content {
     /// The secrets themselves, for tests.
     Values(BTreeMap<String, String>),
     /// A file with a line `key=secret` for each.
     File(PathBuf),
+    /// A server, as the flag describes it, and the file with the rest of its description.
+    Server(Box<Settings>, Option<PathBuf>),
 }
 
 impl fmt::Debug for SourceFlag {
@@ -39,7 +49,8 @@ impl fmt::Debug for SourceFlag {
 impl FromStr for SourceFlag {
     type Err = String;
 
-    /// k6's form: `mock=[default,][name=NAME,]KEY=SECRET,…` and `file=[default,][name=NAME,][filename=]FILE`.
+    /// k6's form: `mock=[default,][name=NAME,]KEY=SECRET,…` and `file=[default,][name=NAME,][filename=]FILE`, and
+    /// `url=[default,][name=NAME,][config=FILE,]urlTemplate=URL,…`.
     fn from_str(text: &str) -> Result<Self, String> {
         let (kind, config) = text.split_once('=').unwrap_or((text, ""));
         let parts = config.split(',').filter(|part| !part.is_empty());
@@ -56,7 +67,8 @@ impl FromStr for SourceFlag {
         let (kind, content) = match kind {
             "mock" => ("mock", mock(rest)?),
             "file" => ("file", file(rest)?),
-            "url" | "cloud" => return Err(format!("secrets from `{kind}` are not supported; {EXPECTED}")),
+            "url" => ("url", server(rest)?),
+            "cloud" => return Err(format!("secrets from `{kind}` are not supported; {EXPECTED}")),
             _ => return Err(EXPECTED.to_owned()),
         };
         Ok(Self {
@@ -68,7 +80,7 @@ impl FromStr for SourceFlag {
     }
 }
 
-const EXPECTED: &str = "expected mock or file, for example file=secrets.txt";
+const EXPECTED: &str = "expected mock, file or url, for example file=secrets.txt";
 
 /// A part of the source: key and value, or the text without a `=`.
 type Pair<'t> = Result<(&'t str, &'t str), &'t str>;
@@ -95,6 +107,21 @@ fn file<'t>(pairs: impl Iterator<Item = Pair<'t>>) -> Result<Content, String> {
     }
 }
 
+fn server<'t>(pairs: impl Iterator<Item = Pair<'t>>) -> Result<Content, String> {
+    let mut settings = Settings::default();
+    let mut file = None;
+    for pair in pairs {
+        let (key, value) = pair.map_err(|_| {
+            "expected key=value, for example url=urlTemplate=https://vault.example/secrets/{key},timeout=10s"
+        })?;
+        match key {
+            "config" => file = Some(PathBuf::from(value)),
+            _ => settings.set(key, value)?,
+        }
+    }
+    Ok(Content::Server(Box::new(settings), file))
+}
+
 impl SourceFlag {
     /// Reads the source.
     ///
@@ -104,24 +131,50 @@ impl SourceFlag {
         Ok(SecretSource {
             name: self.name.clone().unwrap_or_else(|| self.kind.to_owned()),
             is_default: self.is_default,
-            values: match &self.content {
-                Content::Values(values) => values.clone(),
+            secrets: match &self.content {
+                Content::Values(values) => KeptSecrets::Here(values.clone()),
                 Content::File(path) => {
                     let place = path.display();
-                    let text = (surroundings.read_file)(path)
-                        .map_err(|error| format!("{place}: cannot be read: {error}"))?;
-                    if text.len() > MAX_FILE_BYTES {
-                        return Err(format!("{place}: has more than {} MiB", MAX_FILE_BYTES >> 20));
-                    }
-                    lines(&text).map_err(|line| {
+                    KeptSecrets::Here(lines(&text_of(path, surroundings)?).map_err(|line| {
                         format!(
                             "{place}:{line}: expected key=secret, one on each line, for example token=abc"
                         )
-                    })?
+                    })?)
+                }
+                Content::Server(flag, file) => {
+                    let file = file.as_deref().map(|path| {
+                        let text = text_of(path, surroundings)?;
+                        Settings::from_json(&text).map_err(|error| format!("{}: {error}", path.display()))
+                    });
+                    let settings = Settings::from_variables(surroundings)?
+                        .under(file.transpose()?.unwrap_or_default())
+                        .under((**flag).clone())
+                        .checked()?;
+                    let proxies = surroundings.proxies().map_err(|error| error.to_string())?;
+                    KeptSecrets::AtServer(Arc::new(SecretServer::new(settings, proxies)?), wait)
                 }
             },
         })
     }
+}
+
+/// Waits on a thread of its own, because the script's may belong to a runtime.
+fn wait(secret: LaterSecret) -> Result<String, String> {
+    let waiting = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.map_err(|error| error.to_string())?.block_on(secret)
+    };
+    let waited = thread::scope(|scope| scope.spawn(waiting).join());
+    waited.unwrap_or_else(|_| Err("the wait for it has failed".to_owned()))
+}
+
+fn text_of(path: &Path, surroundings: &Surroundings<'_>) -> Result<String, String> {
+    let place = path.display();
+    let text = (surroundings.read_file)(path).map_err(|error| format!("{place}: cannot be read: {error}"))?;
+    if text.len() > MAX_FILE_BYTES {
+        return Err(format!("{place}: has more than {} MiB", MAX_FILE_BYTES >> 20));
+    }
+    Ok(text)
 }
 
 /// The secrets of all these flags. `redaction` hides every secret that scripts read from then on.
@@ -162,6 +215,7 @@ mod tests {
             environment: Vec::new(),
             read_file: &|path| match path.to_str() {
                 Some("secrets.txt") => Ok("a=alpha\r\n\nb = with=equals \nempty=\n".to_owned()),
+                Some("vault.json") => Ok(r#"{"urlTemplate": "https://vault.example/{key}"}"#.to_owned()),
                 Some("bad.txt") => Ok("a=alpha\n\nverysecret\n".to_owned()),
                 _ => Err(io::Error::from(io::ErrorKind::NotFound)),
             },
@@ -169,10 +223,14 @@ mod tests {
         let SecretSource {
             name,
             is_default,
-            values,
+            secrets,
         } = flag.parse::<SourceFlag>()?.read(&surroundings)?;
         let default = if is_default { " (default)" } else { "" };
-        Ok(format!("{name}{default}: {values:?}"))
+        let secrets = match secrets {
+            KeptSecrets::Here(values) => format!("{values:?}"),
+            KeptSecrets::AtServer(server, _) => format!("{server:?}"),
+        };
+        Ok(format!("{name}{default}: {secrets}"))
     }
 
     #[test]
@@ -188,6 +246,14 @@ mod tests {
             ("file=secrets.txt", format!("file: {FILE}")),
             ("file=name=f,secrets.txt,default", format!("f (default): {FILE}")),
             ("file=filename=secrets.txt,name=f", format!("f: {FILE}")),
+            (
+                "url=urlTemplate=http://localhost/{key}",
+                "url: SecretServer".to_owned(),
+            ),
+            (
+                "url=default,name=vault,config=vault.json",
+                "vault (default): SecretServer".to_owned(),
+            ),
         ] {
             assert_eq!(read(flag), Ok(expected), "{flag}");
         }
@@ -196,11 +262,13 @@ mod tests {
     #[test]
     fn mistakes_are_named_and_secrets_are_not() {
         for (flag, expected) in [
-            ("vault=x", "expected mock or file"),
-            (
-                "url=urlTemplate=http://localhost/{key}",
-                "secrets from `url` are not supported",
-            ),
+            ("vault=x", "expected mock, file or url"),
+            ("cloud", "secrets from `cloud` are not supported"),
+            ("url", "urlTemplate is missing"),
+            ("url=verysecret", "expected key=value"),
+            ("url=urlTemplate=http://localhost/", "urlTemplate has no {key}"),
+            ("url=config=bad.txt", "bad.txt: "),
+            ("url=config=nope.txt", "nope.txt: cannot be read"),
             ("mock=verysecret", "expected key=secret"),
             ("file=", "expected one file"),
             ("file=a,b", "expected one file"),

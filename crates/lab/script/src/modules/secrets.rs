@@ -1,9 +1,13 @@
 //! `k6/secrets`: secrets from sources that the command line names.
 
-use rquickjs::{Ctx, Exception, Function, Object, Promise, Result, Value};
+use rquickjs::{Ctx, Exception, Function, Object, Persistent, Promise, Result};
 
 use super::module::{Module, differs};
-use crate::host::Host;
+use crate::{
+    events::Callback,
+    host::{Host, Stage},
+    secrets::Found,
+};
 
 pub(super) const MODULE: Module = Module {
     id: "k6/secrets",
@@ -12,7 +16,7 @@ pub(super) const MODULE: Module = Module {
         differs("get", "a missing key rejects with an Error that lists the keys"),
         differs(
             "source",
-            "sources are `mock` and `file`; secrets are also removed from the summary and from the exit message, but \
+            "sources are `mock`, `file` and `url`; secrets are also removed from the summary and from the exit message, but \
              not from the result of handleSummary()",
         ),
     ],
@@ -33,12 +37,39 @@ fn of_source<'js>(ctx: &Ctx<'js>, name: Option<String>) -> Result<Object<'js>> {
     Ok(source)
 }
 
-/// A promise that is settled already: sources were read before the run.
+/// The promise of a secret.
 fn promise<'js>(ctx: &Ctx<'js>, source: Option<&str>, key: &str) -> Result<Promise<'js>> {
     let (promise, resolve, reject) = ctx.promise()?;
-    match Host::of(ctx).program.secrets.get(source, key) {
-        Ok(secret) => resolve.call::<_, Value<'js>>((secret,))?,
-        Err(text) => reject.call((Exception::from_message(ctx.clone(), &text)?,))?,
-    };
+    let host = Host::of(ctx);
+    match host.program.secrets.get(source, key) {
+        Ok(Found::Here(secret)) => settle(ctx, Ok(secret), &resolve, &reject)?,
+        Err(text) => settle(ctx, Err(text), &resolve, &reject)?,
+        // Nothing else runs in the init context, which cannot wait.
+        Ok(Found::Later(secret, wait)) if host.stage() == Stage::Init => {
+            settle(ctx, wait(secret), &resolve, &reject)?;
+        }
+        Ok(Found::Later(secret, _)) => {
+            let held = (Persistent::save(ctx, resolve), Persistent::save(ctx, reject));
+            let done = async move {
+                let secret = secret.await;
+                Box::new(move |ctx: &Ctx<'_>| {
+                    settle(ctx, secret, &held.0.restore(ctx)?, &held.1.restore(ctx)?)
+                }) as Callback
+            };
+            host.event(ctx, done)?;
+        }
+    }
     Ok(promise)
+}
+
+fn settle<'js>(
+    ctx: &Ctx<'js>,
+    secret: std::result::Result<String, String>,
+    resolve: &Function<'js>,
+    reject: &Function<'js>,
+) -> Result<()> {
+    match secret {
+        Ok(secret) => resolve.call((secret,)),
+        Err(text) => reject.call((Exception::from_message(ctx.clone(), &text)?,)),
+    }
 }

@@ -1,7 +1,6 @@
 //! Modules from elsewhere: fetched once, then read from a cache.
 
 mod cache;
-mod connector;
 mod fetch;
 
 use std::{ffi::OsString, path::PathBuf};

@@ -13,10 +13,8 @@ use rustls::RootCertStore;
 use tokio::time::timeout;
 use url::Url;
 
-use super::{
-    super::{MAX_SOURCE_BYTES, Specifier},
-    connector::Connector,
-};
+use super::super::{MAX_SOURCE_BYTES, Specifier};
+use crate::connector::Connector;
 
 /// Time for one module with all its redirections (k6's).
 const DEADLINE: Duration = Duration::from_secs(60);

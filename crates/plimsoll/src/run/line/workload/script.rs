@@ -85,7 +85,7 @@ impl ScriptTest {
             weights: steady::weights(&plan),
             max_vus: options.search.max_vus,
             options: consolidated.options,
-            proxies: script::proxies(surroundings).map_err(|error| invalid(&error))?,
+            proxies: surroundings.proxies().map_err(|error| invalid(&error))?,
             iteration: USUAL_ITERATION,
             script,
             plan,

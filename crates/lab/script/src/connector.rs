@@ -1,4 +1,4 @@
-//! TCP connections to the servers of modules, through a proxy where the environment names one.
+//! TCP connections to the servers of modules and secrets, through a proxy where the environment names one.
 
 use std::{
     future::Future,
@@ -19,15 +19,15 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// The port of a URL without a port.
 const HTTPS_PORT: u16 = 443;
 
-/// Connects to the server of a URL.
+/// Connects to the server of a URL. Only `https` goes through a proxy.
 #[derive(Clone, Debug)]
-pub(super) struct Connector {
+pub(crate) struct Connector {
     direct: HttpConnector,
     proxies: Proxies,
 }
 
 impl Connector {
-    pub(super) fn new(proxies: Proxies) -> Self {
+    pub(crate) fn new(proxies: Proxies) -> Self {
         let mut direct = HttpConnector::new();
         // TLS comes on top.
         direct.enforce_http(false);
@@ -47,7 +47,9 @@ impl Service<Uri> for Connector {
     fn call(&mut self, url: Uri) -> Self::Future {
         let host = url.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
         let port = url.port_u16().unwrap_or(HTTPS_PORT);
-        let Some(proxy) = self.proxies.choose(true, &host, port).cloned() else {
+        let is_secure = url.scheme_str() == Some("https");
+        let proxy = self.proxies.choose(true, &host, port).filter(|_| is_secure);
+        let Some(proxy) = proxy.cloned() else {
             let connecting = self.direct.call(url);
             return Box::pin(async move { connecting.await.map_err(Into::into) });
         };
