@@ -57,7 +57,8 @@ async function writeAndRun(t, url, flags = [], variables = []) {
   assert.equal(run.code, 0, `${run.stdout}\n${run.stderr}`);
 }
 
-describe("plimsoll probe", () => {
+// These tests wait most of the time: a probe measures the pings of a cable server, which come every three seconds.
+describe("plimsoll probe", { concurrency: true }, () => {
   test("our server: a chat", async (t) => {
     const server = await serve(t, "--app", "chat");
     const url = server.ws("/cable");
@@ -107,18 +108,26 @@ describe("plimsoll probe", () => {
     await writeAndRun(t, server.ws("/cable"), origin);
   });
 
-  test("our server: TLS, a wrong name, and the wrong scheme", async (t) => {
-    const { ca, server: known, stranger } = makeAuthority();
+  test("our server: TLS, and the wrong scheme", async (t) => {
+    const { ca, server: known } = makeAuthority();
     const trusted = ["--cacert", ca.cert];
     const right = await serve(t, "--app", "benchmark", "--ssl_cert", known.cert, "--ssl_key", known.key);
     await probe(right.ws("/cable"), 0, { kind: "anycable", tls: { is_verified: true, reason: null } }, ...trusted);
     const plain = await probe(right.ws("/cable").replace("wss:", "ws:"), 3, { kind: "anycable" }, ...trusted);
     assert.deepEqual(problems(plain), ["needs-tls"]);
+  });
+
+  test("our server: a certificate for another name", async (t) => {
+    const { ca, stranger } = makeAuthority();
+    const trusted = ["--cacert", ca.cert];
     const wrong = await serve(t, "--app", "benchmark", "--ssl_cert", stranger.cert, "--ssl_key", stranger.key);
     const report = await probe(wrong.ws("/cable"), 3, { kind: "anycable" }, ...trusted);
     assert.deepEqual(problems(report), ["certificate"]);
     assert.match(report.tls.reason, /not valid for this host/);
     await writeAndRun(t, wrong.ws("/cable"), trusted);
+  });
+
+  test("our server: TLS asked of a port without", async (t) => {
     const bare = await serve(t);
     const secure = await probe(bare.ws("/cable").replace("ws:", "wss:"), 3, { kind: "anycable" });
     assert.deepEqual(problems(secure), ["no-tls"]);
@@ -138,14 +147,20 @@ describe("plimsoll probe", () => {
     await writeAndRun(t, url);
   });
 
-  test("npm ws", async (t) => {
+  test("npm ws: a silent server", async (t) => {
     const silent = await startWs(t);
     const report = await probe(silent, 0, { kind: "websocket", greeting: null });
     assert.equal(report.sub_protocols.agrees_to_any, true);
     await writeAndRun(t, silent);
+  });
+
+  test("npm ws: an echo", async (t) => {
     const echo = await startWs(t, { answer: (client, text) => client.send(text), perMessageDeflate: true });
     await probe(echo, 0, { kind: "echo", compression: true });
     await writeAndRun(t, echo);
+  });
+
+  test("npm ws: a greeting, sub-protocols and origins", async (t) => {
     const strict = await startWs(t, {
       greet: (client) => client.send("hello\u001b[2J"),
       handleProtocols: (offered) => (offered.has("chat") ? "chat" : false),
