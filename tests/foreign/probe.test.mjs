@@ -98,6 +98,25 @@ describe("plimsoll probe", { concurrency: true }, () => {
     await writeAndRun(t, server.ws("/cable"), header, ["-e", `HEADER_X_JID=${token}`]);
   });
 
+  test("a token in the URL: it is hidden, and the probe tries without it", async (t) => {
+    const server = await serve(t, "--norpc", "--secret", "s3cret", "--enforce_jwt");
+    const token = jwt.sign({ ext: JSON.stringify({ user: 1 }) }, "s3cret", { expiresIn: "1h" });
+    const url = server.ws(`/cable?jid=${token}`);
+    const expected = { kind: "anycable", authentication: "accepted", credentials: ["?jid"], url: server.ws("/cable?jid=***") };
+    assert.ok(!JSON.stringify(await probe(url, 0, expected)).includes(token));
+    const bad = jwt.sign({ ext: "{}" }, "of another server", { expiresIn: "1h" });
+    const { next } = await probe(server.ws(`/cable?jid=${bad}`), 3, { authentication: "refused", credentials: ["?jid"] });
+    assert.match(next[0], /^check \?jid/);
+    const open = await serve(t, "--norpc", "--public");
+    await probe(open.ws("/cable?token=s3cret"), 0, { authentication: "ignored", credentials: ["?token"] });
+    const folder = mkdtempSync(join(tmpdir(), "plimsoll-probe-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const { stdout, stderr } = await plimsoll("probe", url, "--write", join(folder, "chat.js"));
+    assert.ok(!`${stdout}${stderr}`.includes(token), `${stdout}\n${stderr}`);
+    assert.match(stdout, /authentication.*needed: a client with \?jid is accepted/);
+    assert.match(stderr, /Keep the file private: its URL has the value of \?jid/);
+  });
+
   test("our server: origins", async (t) => {
     const server = await serve(t, "--app", "benchmark", "--allowed_origins", "*.example.com");
     const refused = await probe(server.ws("/cable"), 3, { kind: "http", status: 403 });

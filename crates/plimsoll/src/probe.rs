@@ -86,18 +86,19 @@ impl Options {
             let findings = plimsoll_probe::examine(&question).await;
             findings.map_err(|error| Failure::Usage(error.to_string()))
         })?;
+        let shown = words::shown(&findings);
         match self.format {
             Format::Text => {
                 let text = screen::draw(
-                    &findings,
+                    &shown,
                     &self.header_names(&question),
                     terminal::style(&io::stdout()),
                 );
                 io::stdout().write_all(text.as_bytes())?;
             }
             Format::Json => {
-                let next = words::next_steps(&findings, &self.header_names(&question));
-                let mut document = serde_json::to_value(&findings)?;
+                let next = words::next_steps(&shown, &self.header_names(&question));
+                let mut document = serde_json::to_value(&shown)?;
                 document["next"] = next.into();
                 writeln!(io::stdout(), "{document:#}")?;
             }
@@ -107,7 +108,7 @@ impl Options {
         }
         if findings.kind == Kind::Nothing {
             return Err(Failure::Runtime(
-                format!("no server answers at {}", findings.url).into(),
+                format!("no server answers at {}", shown.url).into(),
             ));
         }
         Ok(if findings.problems.is_empty() {
@@ -171,13 +172,19 @@ impl Options {
             origin: self.origin.clone(),
         };
         let Some(text) = script::write(findings, &parameters) else {
-            let title = words::title(findings);
+            let title = words::title(&words::shown(findings));
             return Err(refusal(&format!("{title}, and scripts have no client for it")));
         };
         let mut file = new::open(path, self.force).map_err(|error| new::refusal(path, &error))?;
         file.write_all(text.as_bytes())?;
         let command = words::run_command(path, &parameters.header_names);
         writeln!(io::stderr(), "Wrote {}. Run it with: {command}", path.display())?;
+        if let Some(names) = words::secrets_in_script(findings) {
+            writeln!(
+                io::stderr(),
+                "Keep the file private: its URL has the value of {names}."
+            )?;
+        }
         Ok(())
     }
 }

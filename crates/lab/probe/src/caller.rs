@@ -58,6 +58,7 @@ pub(crate) enum Origin {
 pub(crate) struct Offer {
     pub(crate) origin: Origin,
     pub(crate) protocols: Vec<String>,
+    /// Whether the header fields of the question are sent.
     pub(crate) sends_headers: bool,
 }
 

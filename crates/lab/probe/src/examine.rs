@@ -75,6 +75,7 @@ impl Findings {
             sub_protocols: None,
             origins: None,
             authentication: Authentication::Unknown,
+            credentials: Vec::new(),
             tls: None,
             compression: None,
             ping: None,
@@ -112,6 +113,7 @@ impl Examination<'_> {
     }
 
     fn end(mut self) -> Findings {
+        self.findings.credentials = self.credentials();
         self.findings.url = self.target.to_string();
         self.findings.n_connections = self.caller.n_connections();
         self.findings.seconds = self.caller.seconds();
@@ -377,30 +379,56 @@ impl Examination<'_> {
         })
     }
 
+    /// The names of what the client sends to say who it is: header fields, and with a `?` parameters of the URL.
+    fn credentials(&self) -> Vec<String> {
+        let headers = self.question.headers.iter().map(|(name, _)| name.clone());
+        let parameters = plimsoll_redacted::secret_parameters(self.target.path_and_query());
+        let parameters = parameters.iter().map(|name| format!("?{name}"));
+        headers.chain(parameters).collect()
+    }
+
     /// Whether the credentials that were sent are needed.
     async fn ask_about_credentials(&mut self) {
         let is_accepted = self.findings.authentication == Authentication::NotNeeded;
-        if !is_accepted || self.question.headers.is_empty() {
+        if !is_accepted || self.credentials().is_empty() {
             return;
         }
+        let path_and_query = plimsoll_redacted::without_secret_parameters(self.target.path_and_query());
+        let bare = changed(&self.target, self.target.is_secure(), &path_and_query);
         let offer = Offer {
             sends_headers: false,
             origin: self.good_origin(),
             ..Offer::of(self.question)
         };
-        let Some(meeting) = self.caller.meet(&self.target, &offer, Listening::Yes).await else {
-            self.findings.authentication = Authentication::Unknown;
-            return;
+        // A server that is silent says no more after its handshake.
+        let listening = match self.findings.greeting {
+            Some(_) => Listening::Greeting,
+            None => Listening::No,
         };
-        let is_welcome = meeting.outcome.is_ok_and(|opened| {
+        let meeting = match &bare {
+            Some(bare) => self.caller.meet(bare, &offer, listening).await,
+            None => None,
+        };
+        self.findings.authentication = meeting.map_or(Authentication::Untested, without_credentials);
+    }
+}
+
+/// The need for credentials, from a connection without them.
+fn without_credentials(meeting: Meeting) -> Authentication {
+    match (meeting.outcome, meeting.response) {
+        (Ok(opened), _) => {
             let greeting = opened.heard.first().and_then(greeting::understand);
-            !greeting.is_some_and(|greeting| greeting.is_refusal)
-        });
-        self.findings.authentication = if is_welcome {
-            Authentication::Ignored
-        } else {
+            if greeting.is_some_and(|greeting| greeting.is_refusal) {
+                Authentication::Accepted
+            } else {
+                Authentication::Ignored
+            }
+        }
+        (Err(_), Some(response)) if matches!(response.head.status, 400..=428 | 430..=499) => {
             Authentication::Accepted
-        };
+        }
+        // Without an answer, or with that of a busy server, the reason may be another.
+        (Err(_), _) => Authentication::Untested,
     }
 }
 

@@ -24,6 +24,8 @@ pub struct Findings {
     pub origins: Option<Origins>,
     /// Whether the server wants to know who the client is.
     pub authentication: Authentication,
+    /// The names of what the client sent to say who it is: header fields, and with a `?` parameters of the URL.
+    pub credentials: Vec<String>,
     /// None for a connection without TLS.
     pub tls: Option<TlsFinding>,
     /// Whether the server agreed to permessage-deflate (RFC 7692). None if the server has no WebSocket.
@@ -190,6 +192,8 @@ pub enum Authentication {
     Accepted,
     /// Credentials were sent and accepted, and a client without them is accepted, too.
     Ignored,
+    /// Credentials were sent and accepted. A client without them was not tried, or got no answer.
+    Untested,
     /// The client was refused.
     Refused,
     /// The examination did not get so far.

@@ -35,6 +35,9 @@ const MAX_MESSAGE_CHARS: usize = 2000;
 pub(crate) enum Listening {
     /// Only the handshake matters.
     No,
+    /// Until the first message.
+    Greeting,
+    /// Until the kind of the server and its pings are known.
     Yes,
 }
 
@@ -92,10 +95,15 @@ impl Meeting {
 async fn listen(connection: Connection, path_and_query: &str, listening: Listening, left: Duration) -> Heard {
     let mut conversation = Conversation::new(connection);
     let mut heard = Heard::default();
-    if listening == Listening::Yes {
-        // What was heard until the end of the time counts.
-        let _ = timeout(left, heard.find_kind(&mut conversation, path_and_query)).await;
-    }
+    let hearing = async {
+        match listening {
+            Listening::No => {}
+            Listening::Greeting => heard.hear_greeting(&mut conversation).await,
+            Listening::Yes => heard.find_kind(&mut conversation, path_and_query).await,
+        }
+    };
+    // What was heard until the end of the time counts.
+    let _ = timeout(left, hearing).await;
     conversation.close(&mut heard, Conversation::CLOSE_TIMEOUT).await;
     heard
 }
@@ -118,10 +126,14 @@ impl Heard {
         self.ping_frames.iter().copied()
     }
 
-    async fn find_kind(&mut self, conversation: &mut Conversation, path_and_query: &str) {
-        self.kind = Some(Kind::Websocket);
+    async fn hear_greeting(&mut self, conversation: &mut Conversation) {
         self.read(conversation, GREETING_LIMIT, |heard| heard.first().is_some())
             .await;
+    }
+
+    async fn find_kind(&mut self, conversation: &mut Conversation, path_and_query: &str) {
+        self.kind = Some(Kind::Websocket);
+        self.hear_greeting(conversation).await;
         let Some(first) = self.first() else {
             self.ask(conversation, path_and_query).await;
             return;

@@ -71,10 +71,7 @@ fn rows(findings: &Findings) -> Vec<(&'static str, String)> {
         findings.sub_protocols.as_ref().map(sub_protocols),
     );
     row("origins", findings.origins.map(words::origins));
-    row(
-        "authentication",
-        words::authentication(findings.authentication).map(str::to_owned),
-    );
+    row("authentication", words::authentication(findings));
     row("TLS", tls(findings));
     row(
         "compression",

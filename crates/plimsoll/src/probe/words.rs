@@ -4,6 +4,27 @@ use std::path::Path;
 
 use plimsoll_probe::{Authentication, Findings, Kind, Origins, Ping, PingSource, Problem, Verdict, script};
 
+/// The findings with the tokens and other secrets of their URLs hidden.
+pub(super) fn shown(findings: &Findings) -> Findings {
+    let hidden = |url: &str| plimsoll_redacted::url_with_query(url).into_owned();
+    let mut findings = findings.clone();
+    findings.url = hidden(&findings.url);
+    findings.requested = hidden(&findings.requested);
+    for problem in &mut findings.problems {
+        if let Problem::Redirect { location } = problem {
+            *location = hidden(location);
+        }
+    }
+    findings
+}
+
+/// The parameters in the URL of a script whose values are secrets, as `?jid and ?token`. None without such parameters.
+pub(super) fn secrets_in_script(findings: &Findings) -> Option<String> {
+    let names = plimsoll_redacted::secret_parameters(&findings.url);
+    let names: Vec<_> = names.iter().map(|name| format!("?{name}")).collect();
+    (!names.is_empty()).then(|| list(&names))
+}
+
 /// The kind of server, as the end of no sentence: `ws://… speaks Action Cable`.
 pub(super) fn title(findings: &Findings) -> String {
     let url = &findings.url;
@@ -129,35 +150,56 @@ pub(super) fn origins(origins: Origins) -> String {
 }
 
 /// Whether the server wants to know who the client is. None if nothing is known.
-pub(super) fn authentication(authentication: Authentication) -> Option<&'static str> {
-    match authentication {
-        Authentication::NotNeeded => Some("not needed to connect; channels may ask for more"),
-        Authentication::Accepted => Some("needed, and the sent headers are accepted"),
-        Authentication::Ignored => {
-            Some("not needed to connect: a client without the sent headers gets in, too")
+pub(super) fn authentication(findings: &Findings) -> Option<String> {
+    let sent = list(&findings.credentials);
+    Some(match findings.authentication {
+        Authentication::NotNeeded => "not needed to connect; channels may ask for more".to_owned(),
+        Authentication::Accepted => {
+            format!("needed: a client with {sent} is accepted, and a client without is refused")
         }
-        Authentication::Refused => Some("needed: this client was refused"),
-        Authentication::Unknown => None,
+        Authentication::Ignored => format!("not needed to connect: a client without {sent} gets in, too"),
+        Authentication::Untested => {
+            format!("a client with {sent} is accepted; it is unknown whether one without is")
+        }
+        Authentication::Refused if sent.is_empty() => "needed: this client was refused".to_owned(),
+        Authentication::Refused => format!("needed: this client was refused, although it sent {sent}"),
+        Authentication::Unknown => return None,
+    })
+}
+
+/// `a, b and c`.
+fn list(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [name] => name.clone(),
+        [names @ .., last] => format!("{} and {last}", names.join(", ")),
     }
 }
 
 /// The signs of life.
 pub(super) fn ping(ping: &Ping) -> String {
-    let form = match ping.source {
-        PingSource::Message => "messages of the protocol",
-        PingSource::Frame => "WebSocket pings",
+    let (one, several) = match ping.source {
+        PingSource::Message => ("message of the protocol", "messages of the protocol"),
+        PingSource::Frame => ("WebSocket ping", "WebSocket pings"),
     };
     match (ping.seconds, ping.is_announced) {
-        (Some(seconds), true) => format!("announced: every {seconds} s, {form}"),
-        (Some(seconds), false) => format!("every {seconds:.1} s, {form}"),
-        (None, _) => format!("one {form} while this command listened"),
+        (Some(seconds), true) => format!("announced: every {seconds} s, {several}"),
+        (Some(seconds), false) => format!("every {seconds:.1} s, {several}"),
+        (None, _) => format!("one {one} while this command listened"),
     }
 }
 
 /// What a person does next, the most useful first.
 pub(super) fn next_steps(findings: &Findings, header_names: &[String]) -> Vec<String> {
     let url = quoted(&findings.url);
-    let mut steps: Vec<String> = findings.problems.iter().map(|found| problem(found).1).collect();
+    let advice = |found: &Problem| match found {
+        Problem::Unauthorized { .. } if !findings.credentials.is_empty() => format!(
+            "check {}: it may have expired, or belong to another server",
+            list(&findings.credentials)
+        ),
+        _ => problem(found).1,
+    };
+    let mut steps: Vec<String> = findings.problems.iter().map(advice).collect();
     let is_open = findings.kind.is_websocket() && findings.authentication != Authentication::Refused;
     if is_open {
         let channel = if findings.kind.is_cable() {
@@ -217,3 +259,6 @@ fn quoted(word: &str) -> String {
         format!("'{}'", word.replace('\'', "'\\''"))
     }
 }
+
+#[cfg(test)]
+mod tests;

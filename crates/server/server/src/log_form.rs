@@ -3,22 +3,11 @@
 
 use std::fmt;
 
+use plimsoll_redacted::{is_secret_name, is_secret_value};
 use serde_json::{Map, Value};
 
 /// Replaces hidden values.
 const HIDDEN: &str = "***";
-
-/// Parts of the names of parameters that hold secrets.
-const SECRET_NAMES: [&str; 8] = [
-    "token",
-    "secret",
-    "password",
-    "jwt",
-    "jid",
-    "auth",
-    "signature",
-    "signed",
-];
 
 /// The longest form, in characters. An identifier may be as long as a message.
 const MAX_CHARS: usize = 200;
@@ -45,30 +34,13 @@ impl fmt::Display for LogForm<'_> {
     }
 }
 
-fn is_secret_name(name: &str) -> bool {
-    let name = name.to_lowercase();
-    SECRET_NAMES.iter().any(|part| name.contains(part))
-}
-
 /// Whether a value holds a secret. Lists and objects always count as secret; their contents are not examined.
 fn has_secret(value: &Value) -> bool {
     match value {
-        Value::String(text) => is_signed(text) || is_token(text),
+        Value::String(text) => is_secret_value(text),
         Value::Array(_) | Value::Object(_) => true,
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
-}
-
-/// Whether the text ends in a signature as Rails writes it: `--` and a digest of at least 20 bytes in hexadecimal
-/// digits.
-fn is_signed(text: &str) -> bool {
-    let signature = text.rsplit_once("--").map_or("", |(_, signature)| signature);
-    signature.len() >= 40 && signature.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-/// Whether the text looks like a JSON Web Token: a JSON object in Base64, and two more parts.
-fn is_token(text: &str) -> bool {
-    text.starts_with("eyJ") && text.split('.').count() == 3
 }
 
 #[cfg(test)]

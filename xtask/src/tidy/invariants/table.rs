@@ -343,7 +343,7 @@ pub(super) const TABLE: &[Invariant] = &[
     },
     Invariant {
         of: "probe",
-        knows: &["cable", "clients", "websocket"],
+        knows: &["cable", "clients", "redacted", "websocket"],
         clauses: &[Clause {
             says: "opens connections in `caller` only, which bounds their number and time",
             checks: &[NoNamesBut(&["caller.rs"], &["Attempt::make", "Channel::new"])],

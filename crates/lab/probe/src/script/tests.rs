@@ -20,6 +20,7 @@ fn findings(kind: Kind) -> Findings {
         }),
         origins: None,
         authentication: Authentication::NotNeeded,
+        credentials: Vec::new(),
         tls: Some(TlsFinding {
             is_verified: false,
             reason: None,
