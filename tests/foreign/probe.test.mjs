@@ -1,7 +1,7 @@
 // `plimsoll probe` next to real servers, and the scripts that it writes.
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import http from "node:http";
 import http2 from "node:http2";
 import { once } from "node:events";
@@ -247,6 +247,21 @@ describe("plimsoll probe", { concurrency: true }, () => {
     await writeAndRun(t, url);
     const report = await probe(url.replace("http:", "ws:"), 3, { kind: "http" });
     assert.deepEqual(problems(report), ["no-web-socket"]);
+  });
+
+  test("a page that answers an error is no target of a script", async (t) => {
+    const server = http.createServer((request, response) => response.writeHead(Number(request.url.slice(1)) || 404).end("oh no"));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    t.after(() => server.close());
+    const script = join(tmpdir(), "unwritten.js");
+    for (const status of [404, 500, 503]) {
+      const url = `http://127.0.0.1:${server.address().port}/${status}`;
+      const { code, stderr } = await plimsoll("probe", url, "--write", script);
+      assert.equal(code, 1, stderr);
+      assert.match(stderr, new RegExp(`answers status ${status}, so a load test would measure errors.*no file was written`));
+      assert.ok(!existsSync(script));
+    }
   });
 
   test("a dead port, and a port that speaks something else", async (t) => {

@@ -161,6 +161,9 @@ impl Options {
                 "the server refuses this client: send its cookie or token with -H",
             ));
         }
+        if let Some(reason) = words::unfit_for_a_script(findings) {
+            return Err(refusal(&reason));
+        }
         let channel = match &self.channel {
             Some(channel) => channel.clone(),
             None => ask_for_channel(findings.kind)?,

@@ -18,6 +18,16 @@ pub(super) fn shown(findings: &Findings) -> Findings {
     findings
 }
 
+/// Why no load test is written for a server whose path answers HTTP. None if one is.
+pub(super) fn unfit_for_a_script(findings: &Findings) -> Option<String> {
+    let status = findings.status.filter(|status| !matches!(status, 200..=399))?;
+    let reason = format!(
+        "{} answers status {status}, so a load test would measure errors; name a path that answers, or repair the server",
+        shown(findings).url
+    );
+    (findings.kind == Kind::Http).then_some(reason)
+}
+
 /// The parameters in the URL of a script whose values are secrets, as `?jid and ?token`. None without such parameters.
 pub(super) fn secrets_in_script(findings: &Findings) -> Option<String> {
     let names = plimsoll_redacted::secret_parameters(&findings.url);

@@ -114,6 +114,28 @@ fn a_refused_token_is_to_be_checked() {
 }
 
 #[test]
+fn errors_are_no_target_of_a_script() {
+    let check = |kind: Kind, status: u16, is_fit: bool| {
+        let findings = Findings {
+            kind,
+            status: Some(status),
+            ..findings()
+        };
+        let reason = unfit_for_a_script(&findings);
+        assert_eq!(reason.is_none(), is_fit, "{kind:?} {status}: {reason:?}");
+        assert!(!reason.unwrap_or_default().contains(TOKEN));
+    };
+    for status in [400, 404, 426, 500, 502, 503] {
+        check(Kind::Http, status, false);
+    }
+    check(Kind::Http, 200, true);
+    check(Kind::Http, 301, true);
+    // gRPC answers an HTTP request with an error, and sockets that open on another path have been refused on this one.
+    check(Kind::Grpc, 415, true);
+    check(Kind::Anycable, 404, true);
+}
+
+#[test]
 fn signs_of_life_are_counted() {
     let check = |source: PingSource, seconds: Option<f64>, is_announced: bool, expected: &str| {
         let found = Ping {
