@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import jwt from "jsonwebtoken";
-import { makeAuthority } from "./support/certificates.mjs";
+import { makeAuthority, makeSelfSigned } from "./support/certificates.mjs";
 import { GrpcApp } from "./support/grpc-app.mjs";
 import { startPhoenix, startPusher, startSocketIo, startWs } from "./support/kinds.mjs";
 import { UPGRADE, startNginx } from "./support/nginx.mjs";
@@ -134,6 +134,14 @@ describe("plimsoll probe", { concurrency: true }, () => {
     await probe(right.ws("/cable"), 0, { kind: "anycable", tls: { is_verified: true, reason: null } }, ...trusted);
     const plain = await probe(right.ws("/cable").replace("wss:", "ws:"), 3, { kind: "anycable" }, ...trusted);
     assert.deepEqual(problems(plain), ["needs-tls"]);
+  });
+
+  test("our server: its own certificate as --cacert, as with curl", async (t) => {
+    const [own, other] = [makeSelfSigned(), makeSelfSigned()];
+    const server = await serve(t, "--app", "echo", "--ssl_cert", own.cert, "--ssl_key", own.key);
+    await probe(server.ws("/"), 0, { tls: { is_verified: true, reason: null } }, "--cacert", own.cert);
+    const { tls } = await probe(server.ws("/"), 3, { kind: "echo" }, "--cacert", other.cert);
+    assert.equal(tls.is_verified, false);
   });
 
   test("our server: a certificate for another name", async (t) => {

@@ -9,7 +9,8 @@ use std::{
 use clap::{Args, ValueHint};
 use plimsoll_clients::tls::Believe;
 use plimsoll_conformance::Server;
-use rustls::{ClientConfig, RootCertStore};
+use plimsoll_trust::Authorities;
+use rustls::ClientConfig;
 
 use crate::exit::Failure;
 
@@ -19,7 +20,8 @@ const SECURE: [&str; 3] = ["wss", "https", "rediss"];
 /// The certificate authorities that a command trusts.
 #[derive(Debug, Args)]
 pub(crate) struct Trust {
-    /// Trust only the certificate authorities in this PEM file. Default: the system's authorities.
+    /// Trust only servers whose certificate is in this PEM file, or signed by one that is. Default: the system's
+    /// authorities.
     #[arg(long, value_name = "FILE", conflicts_with = "insecure", value_hint = ValueHint::FilePath)]
     cacert: Option<PathBuf>,
     /// Do not verify TLS certificates.
@@ -71,7 +73,7 @@ impl Trust {
     }
 }
 
-fn authorities_of(path: &Path) -> Result<RootCertStore, Failure> {
+fn authorities_of(path: &Path) -> Result<Authorities, Failure> {
     let wrong = |reason: String| {
         let path = path.display();
         Failure::Usage(format!(
@@ -79,5 +81,5 @@ fn authorities_of(path: &Path) -> Result<RootCertStore, Failure> {
         ))
     };
     let pem = fs::read(path).map_err(|error| wrong(format!("cannot read it: {error}")))?;
-    plimsoll_trust::authorities_in(&pem).map_err(|error| wrong(error.to_string()))
+    Authorities::in_pem(&pem).map_err(|error| wrong(error.to_string()))
 }

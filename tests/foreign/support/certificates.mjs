@@ -78,6 +78,13 @@ export class CertificateFiles {
   }
 }
 
+/** PEM files `{ key, cert }` for 127.0.0.1, as `openssl req -x509` makes them: signed by itself, and an authority. */
+export function makeSelfSigned() {
+  const { key, cert } = newFolder()("self");
+  request(key, "127.0.0.1", "-x509", "-addext", "subjectAltName=IP:127.0.0.1", "-out", cert);
+  return { key, cert };
+}
+
 /**
  * PEM files `{ key, cert }` by role: an authority `ca`, and what it signed: `server` for 127.0.0.1, `stranger` for
  * another name, and `client`.

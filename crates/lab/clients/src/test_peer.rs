@@ -82,7 +82,7 @@ impl Peer {
             .with_single_cert(vec![made.cert.der().clone()], key)
             .unwrap();
         let target = Target::parse(&format!("wss://localhost:{}/cable?a=1", plain.target.port())).unwrap();
-        let believe = Believe::Authorities(authorities);
+        let believe = Believe::Authorities(authorities.into());
         let tls = Tls::new(TlsOptions {
             believe,
             ..TlsOptions::default()

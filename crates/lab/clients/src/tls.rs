@@ -12,7 +12,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use plimsoll_trust::{Offer, system_authorities};
+use plimsoll_trust::{Authorities, Offer, system_authorities};
 use rustls::{
     ClientConfig, KeyLogFile, RootCertStore, SupportedCipherSuite, client::Resumption,
     crypto::ring::ALL_CIPHER_SUITES, pki_types::ServerName,
@@ -32,8 +32,8 @@ pub enum Believe {
     /// Certificates signed by the system's authorities, which are read when the first connection needs them.
     #[default]
     System,
-    /// Certificates signed by one of these authorities.
-    Authorities(RootCertStore),
+    /// Certificates that these authorities trust.
+    Authorities(Authorities),
     /// All certificates (`insecureSkipTLSVerify`).
     Anybody,
 }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use http::Uri;
-use plimsoll_trust::{Offer, believing, system_authorities};
+use plimsoll_trust::{Authorities, Offer, believing, system_authorities};
 use rustls::{
     ClientConfig, RootCertStore, SupportedProtocolVersion,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
@@ -99,14 +99,8 @@ impl PemFile {
         fs::read(&self.path).map_err(|error| self.error(&error.to_string()))
     }
 
-    fn authorities(&self) -> Result<RootCertStore, OutputError> {
-        let mut authorities = RootCertStore::empty();
-        for certificate in self.certificates()? {
-            authorities
-                .add(certificate)
-                .map_err(|error| self.error(&error.to_string()))?;
-        }
-        Ok(authorities)
+    fn authorities(&self) -> Result<Authorities, OutputError> {
+        Authorities::of(self.certificates()?).map_err(|error| self.error(&error.to_string()))
     }
 
     fn certificates(&self) -> Result<Vec<CertificateDer<'static>>, OutputError> {

@@ -7,6 +7,7 @@ use plimsoll_clients::{
     tls::{Believe, Identity, Tls, TlsError, TlsOptions, TlsVersion, Versions},
 };
 use plimsoll_load::plan::{Options, OptionsError, parse_duration};
+use plimsoll_trust::Authorities;
 use serde_json::Value;
 
 /// The network options. One value serves all virtual users, which share the resolved names.
@@ -87,9 +88,9 @@ impl Network {
         if !own.authorities.is_empty() && !matches!(options.believe, Believe::Anybody) {
             let mut trusted = plimsoll_trust::system_authorities().unwrap_or_else(|_| empty_authorities());
             for (index, pem) in own.authorities.iter().enumerate() {
-                let found = plimsoll_trust::authorities_in(pem.as_bytes());
+                let found = Authorities::in_pem(pem.as_bytes());
                 let wrong = |_| format!("failed to append ca certificate [{index}] from PEM");
-                trusted.roots.extend(found.map_err(wrong)?.roots);
+                trusted.extend(found.map_err(wrong)?);
             }
             options.believe = Believe::Authorities(trusted);
         }
@@ -105,8 +106,8 @@ impl Network {
     }
 }
 
-fn empty_authorities() -> rustls::RootCertStore {
-    rustls::RootCertStore::empty()
+fn empty_authorities() -> Authorities {
+    rustls::RootCertStore::empty().into()
 }
 
 fn dialer<'a>(get: &impl Fn(&'static str) -> Option<&'a Value>) -> Result<Dialer, NetworkError> {

@@ -5,15 +5,16 @@
 //! from which files they are read.
 
 mod any_certificate;
+mod authorities;
+mod known_certificate;
 mod offer;
 
-use rustls::{
-    ClientConfig, ConfigBuilder, RootCertStore,
-    client::WantsClientCert,
-    pki_types::{CertificateDer, pem::PemObject},
-};
+use rustls::{ClientConfig, ConfigBuilder, RootCertStore, client::WantsClientCert};
 
-pub use self::offer::Offer;
+pub use self::{
+    authorities::{Authorities, NoCertificate},
+    offer::Offer,
+};
 
 /// The system has no list of authorities.
 #[derive(Debug, thiserror::Error)]
@@ -23,53 +24,25 @@ pub struct NoAuthorities {
     reasons: String,
 }
 
-/// A text without a usable certificate authority.
-#[derive(Debug, thiserror::Error)]
-#[error("it holds no usable certificate ({reason})")]
-pub struct NoCertificate {
-    /// The fault.
-    reason: String,
-}
-
-/// The authorities of a text in PEM: all of its certificates. Other blocks, such as a key, are skipped.
-///
-/// # Errors
-/// There is no certificate, or one cannot be read.
-pub fn authorities_in(pem: &[u8]) -> Result<RootCertStore, NoCertificate> {
-    let wrong = |reason: String| NoCertificate { reason };
-    let mut authorities = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(pem) {
-        let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
-        authorities
-            .add(certificate)
-            .map_err(|error| wrong(error.to_string()))?;
-    }
-    if authorities.is_empty() {
-        Err(wrong("there is none in it".to_owned()))
-    } else {
-        Ok(authorities)
-    }
-}
-
 /// The system's certificate authorities.
 ///
 /// # Errors
 /// The system has none.
-pub fn system_authorities() -> Result<RootCertStore, NoAuthorities> {
+pub fn system_authorities() -> Result<Authorities, NoAuthorities> {
     let found = rustls_native_certs::load_native_certs();
     let mut authorities = RootCertStore::empty();
     // Some systems have certificates that are too old for rustls. The others suffice.
     let (n_added, _n_ignored) = authorities.add_parsable_certificates(found.certs);
     if n_added > 0 {
-        return Ok(authorities);
+        return Ok(authorities.into());
     }
     let reasons: Vec<_> = found.errors.iter().map(ToString::to_string).collect();
     let reasons = reasons.join(", ");
     Err(NoAuthorities { reasons })
 }
 
-/// TLS 1.2 and 1.3 with servers whose certificate one of these authorities has signed.
-pub fn believing(authorities: RootCertStore) -> ConfigBuilder<ClientConfig, WantsClientCert> {
+/// TLS 1.2 and 1.3 with servers whose certificate is trusted by these authorities.
+pub fn believing(authorities: impl Into<Authorities>) -> ConfigBuilder<ClientConfig, WantsClientCert> {
     Offer::default()
         .believing(authorities)
         .expect("ring has the cipher suites of TLS 1.2 and 1.3")

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use rustls::{
-    ClientConfig, ConfigBuilder, RootCertStore, SupportedCipherSuite, SupportedProtocolVersion,
+    ClientConfig, ConfigBuilder, SupportedCipherSuite, SupportedProtocolVersion,
     client::WantsClientCert,
     crypto::{CryptoProvider, ring},
     version::{TLS12, TLS13},
 };
 
-use crate::any_certificate::AnyCertificate;
+use crate::{any_certificate::AnyCertificate, authorities::Authorities, known_certificate::KnownCertificate};
 
 /// Versions and cipher suites. The default is TLS 1.2 and 1.3 with all cipher suites of `ring`.
 #[derive(Debug, Clone)]
@@ -30,15 +30,23 @@ impl Default for Offer {
 }
 
 impl Offer {
-    /// Settings for servers whose certificate one of these authorities has signed.
+    /// Settings for servers whose certificate is trusted by these authorities.
     ///
     /// # Errors
     /// A version has no cipher suite, or there is no version.
     pub fn believing(
         &self,
-        authorities: RootCertStore,
+        authorities: impl Into<Authorities>,
     ) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, rustls::Error> {
-        Ok(self.builder()?.with_root_certificates(authorities))
+        let Authorities { roots, known } = authorities.into();
+        let builder = self.builder()?;
+        if known.is_empty() {
+            return Ok(builder.with_root_certificates(roots));
+        }
+        let verifier = KnownCertificate::new(roots, known, builder.crypto_provider());
+        Ok(builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier)))
     }
 
     /// Settings for servers whose certificates are not verified.

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use plimsoll_trust::{NoAuthorities, believing, believing_anybody, system_authorities};
+use plimsoll_trust::{Authorities, NoAuthorities, believing, believing_anybody, system_authorities};
 use rustls::{
-    ClientConfig, RootCertStore,
+    ClientConfig,
     pki_types::{CertificateDer, PrivateKeyDer, pem, pem::PemObject},
 };
 
@@ -70,20 +70,14 @@ impl TlsSettings {
             })
     }
 
-    fn authorities(&self) -> Result<RootCertStore, TlsError> {
+    fn authorities(&self) -> Result<Authorities, TlsError> {
         let Some(path) = &self.ca_certificate else {
             return Ok(system_authorities()?);
         };
-        let mut authorities = RootCertStore::empty();
-        for certificate in certificates(path)? {
-            authorities
-                .add(certificate)
-                .map_err(|source| TlsError::Certificate {
-                    path: path.clone(),
-                    source,
-                })?;
-        }
-        Ok(authorities)
+        Authorities::of(certificates(path)?).map_err(|source| TlsError::Certificate {
+            path: path.clone(),
+            source,
+        })
     }
 }
 

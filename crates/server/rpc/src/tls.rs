@@ -3,7 +3,7 @@
 use std::{fs, io, path::PathBuf};
 
 use plimsoll_trust::{
-    NoAuthorities, NoCertificate, authorities_in, believing, believing_anybody, system_authorities,
+    Authorities, NoAuthorities, NoCertificate, believing, believing_anybody, system_authorities,
 };
 use rustls::{ClientConfig, RootCertStore};
 
@@ -13,7 +13,7 @@ pub enum Trust {
     /// The system's certificate authorities.
     #[default]
     System,
-    /// These authorities only: a file in PEM, or its text.
+    /// These authorities and servers only: a file in PEM, or its text.
     RootCa(String),
     /// Any certificate, for any name. For development.
     Anything,
@@ -42,7 +42,7 @@ pub enum TrustError {
 pub(crate) fn client_config(trust: &Trust) -> Result<ClientConfig, TrustError> {
     let builder = match trust {
         Trust::System => believing(system_authorities()?),
-        Trust::RootCa(text_or_path) => believing(authorities_in(&read_roots(text_or_path)?)?),
+        Trust::RootCa(text_or_path) => believing(Authorities::in_pem(&read_roots(text_or_path)?)?),
         Trust::Anything => believing_anybody(),
     };
     Ok(builder.with_no_client_auth())

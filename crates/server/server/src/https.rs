@@ -24,7 +24,7 @@ pub(crate) type Client = legacy::Client<HttpsConnector<HttpConnector>, Full<Byte
 pub(crate) fn client(uri: &Uri, idle: Duration) -> Result<Client, NoAuthorities> {
     let authorities = match uri.scheme_str() {
         Some("https") => system_authorities()?,
-        _ => RootCertStore::empty(),
+        _ => RootCertStore::empty().into(),
     };
     let tls = believing(authorities).with_no_client_auth();
     let connector = HttpsConnectorBuilder::new()

@@ -87,7 +87,7 @@ async fn the_options_decide_what_is_agreed_on() {
     let authority = authority("ours");
     let both = server(&authority, &["h2", "http/1.1"], false);
     let known = || TlsOptions {
-        believe: Believe::Authorities(roots(&authority)),
+        believe: Believe::Authorities(roots(&authority).into()),
         ..TlsOptions::default()
     };
     let check = async |options: TlsOptions, host: &str, application: Application, expected: &str| {
@@ -101,12 +101,12 @@ async fn the_options_decide_what_is_agreed_on() {
     check(known(), "other.test", Application::Http1, wrong_host).await;
     let unknown = "x509: certificate signed by unknown authority";
     let stranger = TlsOptions {
-        believe: Believe::Authorities(roots(&self::authority("stranger"))),
+        believe: Believe::Authorities(roots(&self::authority("stranger")).into()),
         ..TlsOptions::default()
     };
     check(stranger, "app.test", Application::Http1, unknown).await;
     let namesake = TlsOptions {
-        believe: Believe::Authorities(roots(&self::authority("ours"))),
+        believe: Believe::Authorities(roots(&self::authority("ours")).into()),
         ..TlsOptions::default()
     };
     check(namesake, "app.test", Application::Http1, unknown).await;
@@ -134,7 +134,7 @@ async fn a_certificate_of_ours_is_shown_to_its_hosts() {
     let (certificates, key) = signed(&authority, "me");
     let check = async |domain: &str, expected: &str| {
         let options = TlsOptions {
-            believe: Believe::Authorities(roots(&authority)),
+            believe: Believe::Authorities(roots(&authority).into()),
             identities: vec![Identity {
                 domains: vec![domain.parse().unwrap()],
                 certificates: certificates.clone(),
@@ -224,7 +224,7 @@ async fn a_server_that_vouches_for_itself_is_not_believed() {
         .with_single_cert(vec![own.der().clone()], key)
         .unwrap();
     let options = TlsOptions {
-        believe: Believe::Authorities(roots(&authority("stranger"))),
+        believe: Believe::Authorities(roots(&authority("stranger")).into()),
         ..TlsOptions::default()
     };
     let server = TlsAcceptor::from(Arc::new(config));

@@ -110,7 +110,7 @@ impl Server {
 
 fn tls(authorities: RootCertStore) -> Arc<Tls> {
     let options = TlsOptions {
-        believe: Believe::Authorities(authorities),
+        believe: Believe::Authorities(authorities.into()),
         ..TlsOptions::default()
     };
     Arc::new(Tls::new(options).unwrap())

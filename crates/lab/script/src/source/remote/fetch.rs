@@ -109,7 +109,7 @@ impl Fetcher {
             return Ok(client);
         }
         let authorities = match &self.authorities {
-            Some(authorities) => authorities.clone(),
+            Some(authorities) => authorities.clone().into(),
             None => system_authorities()?,
         };
         Ok(self.client.get_or_init(|| {
