@@ -209,9 +209,13 @@ describe("our own server", () => {
     const run = (env, ...more) => recoverIn(t, env, url, "--broadcast-key", "secret", "--action-cable-encoding", "msgpack", ...more);
     const token = ["-H", `X-JID: ${await secretToken(secret)}`];
     const trust = { SSL_CERT_FILE: files.cert };
-    const [whole, untrusted, unknown] = await Promise.all([run(trust, ...token), run({}, ...token), run(trust)]);
+    const [whole, careless, untrusted, unknown] = await Promise.all([
+      run(trust, ...token), run({}, ...token, "--insecure"), run({}, ...token), run(trust),
+    ]);
     assert.equal(whole.code, 0, whole.stderr);
     assert.deepEqual([whole.result.messages.received, whole.result.returns.resumed], [EXPECTED, 24]);
+    assert.equal(careless.code, 0, careless.stderr);
+    assert.equal(careless.result.messages.received, EXPECTED);
     assert.equal(untrusted.code, 1);
     assert.match(untrusted.stderr, /none of the 12 clients became ready: .*certificate/);
     assert.equal(unknown.code, 1);

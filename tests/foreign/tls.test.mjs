@@ -321,3 +321,23 @@ describe("a certificate that cannot be used at start", () => {
     assert.match(stderr, /--ssl.key/);
   });
 });
+
+describe("benches over wss", () => {
+  const STEPS = ["--step-size", "4", "--total-steps", "1"];
+  const SAMPLES = ["--sample-size", "8", "--limit-rtt", "60s"];
+  for (const [workload, flags] of [
+    ["connect", ["--server-type", "actioncable-connect"]],
+    ["echo", ["--server-type", "actioncable", ...SAMPLES]],
+    ["broadcast", ["--server-type", "actioncable", ...SAMPLES]],
+  ]) {
+    test(`${workload} verifies the certificate, unless it has --insecure`, async (t) => {
+      const { server } = await start(t);
+      const bench = (...more) => plimsoll("bench", workload, server.ws("/cable"), ...STEPS, ...flags, ...more);
+      const strict = await bench();
+      assert.notEqual(strict.code, 0);
+      assert.match(`${strict.stdout}${strict.stderr}`, /unknown authority[^]*--insecure/);
+      const careless = await bench("--insecure");
+      assert.equal(careless.code, 0, careless.stderr);
+    });
+  }
+});

@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::{Args, ValueHint};
-use plimsoll_clients::tls::Believe;
+use plimsoll_clients::tls::{Believe, Tls, TlsOptions};
 use plimsoll_conformance::Server;
 use plimsoll_trust::Authorities;
 use rustls::ClientConfig;
@@ -24,9 +24,39 @@ pub(crate) struct Trust {
     /// authorities.
     #[arg(long, value_name = "FILE", conflicts_with = "insecure", value_hint = ValueHint::FilePath)]
     cacert: Option<PathBuf>,
+    #[command(flatten)]
+    insecure: Insecure,
+}
+
+/// The flag that turns verification off.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Insecure {
     /// Do not verify TLS certificates.
     #[arg(long)]
     insecure: bool,
+}
+
+impl Insecure {
+    /// The trusted certificates: all, or those that the system's authorities have signed.
+    pub(crate) fn believe(self) -> Believe {
+        if self.insecure {
+            Believe::Anybody
+        } else {
+            Believe::System
+        }
+    }
+
+    /// TLS without verification, for all connections of a run. None for the default, which clients have themselves.
+    pub(crate) fn tls(self) -> Option<Arc<Tls>> {
+        let unverified = || {
+            let options = TlsOptions {
+                believe: self.believe(),
+                ..TlsOptions::default()
+            };
+            Arc::new(Tls::new(options).expect("the defaults exclude nothing"))
+        };
+        self.insecure.then(unverified)
+    }
 }
 
 impl Trust {
@@ -43,10 +73,9 @@ impl Trust {
     /// # Errors
     /// The file of `--cacert` holds no certificates.
     pub(crate) fn believe(&self) -> Result<Believe, Failure> {
-        Ok(match (&self.cacert, self.insecure) {
-            (Some(path), _) => Believe::Authorities(authorities_of(path)?),
-            (None, true) => Believe::Anybody,
-            (None, false) => Believe::System,
+        Ok(match &self.cacert {
+            Some(path) => Believe::Authorities(authorities_of(path)?),
+            None => self.insecure.believe(),
         })
     }
 
@@ -59,7 +88,7 @@ impl Trust {
         if !SECURE.iter().any(|secure| scheme.eq_ignore_ascii_case(secure)) {
             return Ok(None);
         }
-        let tls = match (&self.cacert, self.insecure) {
+        let tls = match (&self.cacert, self.insecure.insecure) {
             (Some(path), _) => plimsoll_trust::believing(authorities_of(path)?),
             (None, true) => plimsoll_trust::believing_anybody(),
             (None, false) => {

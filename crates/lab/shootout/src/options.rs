@@ -1,9 +1,9 @@
 //! The checked options of `broadcast`, `echo` and `connect`.
 
-use std::{net::IpAddr, time::Duration};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use plimsoll_cable::encoding::Encoding;
-use plimsoll_clients::target::Target;
+use plimsoll_clients::{target::Target, tls::Tls};
 use plimsoll_load::{
     executor::{Arrivals, ArrivalsError},
     watch,
@@ -33,6 +33,8 @@ pub struct Common {
     pub sub_protocol: Option<String>,
     /// Further headers of the upgrade.
     pub headers: Vec<(String, String)>,
+    /// The TLS options of all connections. None for the defaults.
+    pub tls: Option<Arc<Tls>>,
     /// Source addresses, used in turn. Without any, the system chooses, and a server on this machine gets several when one
     /// has too few ports.
     pub local_addresses: Vec<IpAddr>,

@@ -273,6 +273,7 @@ fn common(args: ClientArgs, workload: Workload) -> Result<Common, UsageError> {
             .into_iter()
             .map(parse_header)
             .collect::<Result<_, _>>()?,
+        tls: args.insecure.tls(),
         local_addresses: args.local_addr,
         connect_timeout: args.connect_timeout,
         n_workers: args.workers.unwrap_or(n_cores),

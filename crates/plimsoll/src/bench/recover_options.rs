@@ -104,6 +104,7 @@ impl TryFrom<RecoverArgs> for RecoverOptions {
                 .unwrap_or_else(|| format!("recover-{:08x}", fastrand::u32(..))),
             origin: args.origin,
             headers: headers.collect::<Result<_, _>>()?,
+            tls: args.insecure.tls(),
             local_addresses: args.local_addr,
             n_clients: args.clients,
             n_beside: args.base,

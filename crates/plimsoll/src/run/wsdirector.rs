@@ -1,8 +1,7 @@
 //! `plimsoll run FILE.yml`: scenarios that are written as wsdirector's files.
 
-use std::{collections::BTreeMap, ffi::OsString, path::Path, sync::Arc};
+use std::{collections::BTreeMap, ffi::OsString, path::Path};
 
-use plimsoll_clients::tls::{Believe, Tls, TlsOptions};
 use plimsoll_load::{
     plan::Plan,
     preflight::UserKind,
@@ -137,16 +136,10 @@ impl Template {
 
 /// The URL and the options for connections of clients.
 pub(super) fn connect(clients: &ClientFlags, url: String, voice: Voice) -> Result<Connect, Failure> {
-    let tls = clients.insecure.then(|| {
-        Tls::new(TlsOptions {
-            believe: Believe::Anybody,
-            ..TlsOptions::default()
-        })
-    });
     Ok(Connect {
         url,
         subprotocol: clients.subprotocol.clone(),
-        tls: tls.transpose()?.map(Arc::new),
+        tls: clients.insecure.tls(),
         barrier_timeout: clients.timeout,
         voice,
     })

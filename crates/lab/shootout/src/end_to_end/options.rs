@@ -18,6 +18,7 @@ fn common(server: &Server) -> Common {
         origin: "http://localhost".to_owned(),
         sub_protocol: None,
         headers: Vec::new(),
+        tls: None,
         local_addresses: Vec::new(),
         connect_timeout: Duration::from_secs(60),
         n_workers: 2,

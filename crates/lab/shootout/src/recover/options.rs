@@ -1,9 +1,9 @@
 //! The checked options of `recover`.
 
-use std::{net::IpAddr, time::Duration};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use plimsoll_cable::encoding::Encoding;
-use plimsoll_clients::{http::Url, target::Target};
+use plimsoll_clients::{http::Url, target::Target, tls::Tls};
 use plimsoll_load::watch;
 use plimsoll_report::summary::{Plan, PlannedScenario};
 
@@ -46,6 +46,8 @@ pub struct RecoverOptions {
     pub origin: String,
     /// Further headers of the upgrade.
     pub headers: Vec<(String, String)>,
+    /// The TLS options of all connections. None for the defaults.
+    pub tls: Option<Arc<Tls>>,
     /// Source addresses, used in turn. Without any, the system chooses, and a server on this machine gets several when one
     /// has too few ports.
     pub local_addresses: Vec<IpAddr>,

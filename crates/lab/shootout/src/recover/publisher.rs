@@ -65,11 +65,14 @@ impl Publisher {
     /// # Errors
     /// TLS cannot be used.
     pub(crate) fn new(options: &RecoverOptions, begin: Instant, keeps_rtts: bool) -> Result<Self, TlsError> {
-        let tls = Tls::new(TlsOptions::default())?;
+        let tls = match &options.tls {
+            Some(tls) => Arc::clone(tls),
+            None => Arc::new(Tls::new(TlsOptions::default())?),
+        };
         let settings = Settings {
             max_idle: options.n_streams,
             max_idle_per_host: options.n_streams,
-            ..Settings::new(Arc::new(Dialer::default()), Arc::new(tls))
+            ..Settings::new(Arc::new(Dialer::default()), tls)
         };
         let mut request = Request::new(Method::POST, options.broadcast_url.clone());
         request.timeout = options.answer_timeout;

@@ -116,6 +116,7 @@ pub(crate) async fn run(
     let mut websocket = websocket::Options::new(options.target.clone(), addresses);
     websocket.origin = Some(options.origin.clone());
     websocket.headers = options.headers.clone();
+    websocket.tls = options.tls.clone();
     websocket.deadline = options.connect_timeout;
     websocket.max_message_bytes += options.n_padding_bytes;
     let costs = CostWatch::begin(&options.watched).map_err(RunError::from)?;

@@ -32,6 +32,7 @@ pub(super) fn routes(
         websocket.origin = Some(common.origin.clone());
         websocket.protocols = common.sub_protocol.iter().cloned().collect();
         websocket.headers = common.headers.clone();
+        websocket.tls = common.tls.clone();
         websocket.deadline = common.connect_timeout;
         websocket.max_message_bytes += n_padding_bytes;
         preflight.routes(&websocket, n_clients)

@@ -7,6 +7,7 @@ use plimsoll_cable::encoding::Encoding;
 use plimsoll_shootout::{Limit, ServerType};
 
 use super::{counts::at_least_one, delay::parse_seconds};
+use crate::trust::Insecure;
 
 /// The default of `--step-size`.
 pub(crate) const DEFAULT_STEP_SIZE: usize = 5000;
@@ -41,6 +42,8 @@ pub(crate) struct ClientArgs {
     /// A header to send with the upgrade; may be given several times
     #[arg(long, short = 'H', value_name = "NAME: VALUE")]
     pub(crate) header: Vec<String>,
+    #[command(flatten)]
+    pub(crate) insecure: Insecure,
     /// Source addresses, used in turn; may be repeated or comma-separated. By default the system chooses; for a
     /// target on this machine, clients use 127.0.0.1, 127.0.0.2 … when one address has too few ports
     #[arg(long, short, value_name = "IP", value_delimiter = ',')]

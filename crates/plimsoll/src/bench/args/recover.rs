@@ -10,6 +10,7 @@ use super::{
     counts::{at_least_one, padding},
     delay::{parse_seconds, span, wait_seconds},
 };
+use crate::trust::Insecure;
 
 /// The examples under the help text.
 const EXAMPLES: &str = "\
@@ -93,6 +94,8 @@ pub(crate) struct RecoverArgs {
     /// A header to send with the upgrade; may be given several times
     #[arg(long, short = 'H', value_name = "NAME: VALUE")]
     pub(crate) header: Vec<String>,
+    #[command(flatten)]
+    pub(crate) insecure: Insecure,
     /// Source addresses, used in turn; may be repeated or comma-separated. By default the system chooses; for a
     /// target on this machine, clients use 127.0.0.1, 127.0.0.2 … when one address has too few ports
     #[arg(long, short, value_name = "IP", value_delimiter = ',')]

@@ -9,6 +9,7 @@ use crate::{
     exit::Failure,
     series::{SeriesFlags, Targeted},
     session::{self, Format, SessionFlags},
+    trust::Insecure,
 };
 
 const EXAMPLES: &str = "\
@@ -85,9 +86,8 @@ pub(in crate::run) struct ClientFlags {
     /// Sub-protocol to offer if the file has none.
     #[arg(long, value_name = "NAME")]
     pub(super) subprotocol: Option<String>,
-    /// Do not verify TLS certificates.
-    #[arg(long)]
-    pub(super) insecure: bool,
+    #[command(flatten)]
+    pub(super) insecure: Insecure,
 }
 
 /// The source of the scenario.

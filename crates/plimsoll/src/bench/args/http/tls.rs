@@ -3,9 +3,9 @@
 use std::{fs, io, path::PathBuf, str::FromStr};
 
 use clap::Args;
-use plimsoll_clients::tls::{Believe, Identity, TlsOptions, TlsVersion, Versions};
+use plimsoll_clients::tls::{Identity, TlsOptions, TlsVersion, Versions};
 
-use crate::session::Format;
+use crate::{session::Format, trust::Insecure};
 
 /// OpenSSL's names of the supported cipher suites of TLS 1.2, and those of IANA.
 const SUITES: [(&str, &str); 6] = [
@@ -38,9 +38,8 @@ const SUITES: [(&str, &str); 6] = [
 /// TLS for `https`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TlsArgs {
-    /// Accept any certificate of the server
-    #[arg(long)]
-    insecure: bool,
+    #[command(flatten)]
+    insecure: Insecure,
     /// The form of the result (text or json), or ab's version of TLS (TLS1.2, TLS1.3 or ALL); may be given for both
     #[arg(short = 'f', value_name = "FORMAT|PROTOCOL")]
     form: Vec<Form>,
@@ -94,11 +93,7 @@ impl TlsArgs {
             })
         });
         Ok(TlsOptions {
-            believe: if self.insecure {
-                Believe::Anybody
-            } else {
-                Believe::System
-            },
+            believe: self.insecure.believe(),
             versions: versions.unwrap_or_default(),
             cipher_suites: self.ciphersuite.clone().map(|Suites(names)| names),
             identities: identity.transpose()?.into_iter().collect(),
