@@ -9,7 +9,10 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use plimsoll_load::{attempts::Attempts, run::Progress};
-use plimsoll_report::{Summary, readable, summary::all_failed};
+use plimsoll_report::{
+    Summary, readable,
+    summary::{ErrorGroup, all_failed},
+};
 use tokio::sync::Notify;
 
 use crate::exit::{Failure, Status, TestFailure};
@@ -118,7 +121,7 @@ impl ErrorFlags {
         expects_failures: bool,
     ) -> Result<Status, Failure> {
         if let Some(reason) = guard.reason() {
-            return Err(TestFailure::BadResult.because(format!("{reason}{}", most_often(summary))));
+            return Err(TestFailure::BadResult.because(format!("{reason}{}", most_often(&summary.errors))));
         }
         if !matches!(verdict, Ok(Status::Success)) {
             return verdict;
@@ -148,7 +151,7 @@ impl FailOn {
     /// What makes a run a failure that ended well otherwise.
     fn problem(self, summary: &Summary) -> Option<String> {
         let attempts = summary.attempts();
-        let cause = most_often(summary);
+        let cause = most_often(&summary.errors);
         match self {
             FailOn::Never => None,
             FailOn::All => {
@@ -233,16 +236,17 @@ fn some_of(attempts: &Attempts) -> String {
 }
 
 /// The most frequent cause, as the end of a sentence. Empty when no cause is known.
-fn most_often(summary: &Summary) -> String {
-    summary.errors.first().map_or_else(String::new, |group| {
+fn most_often(errors: &[ErrorGroup]) -> String {
+    errors.first().map_or_else(String::new, |group| {
         let line = group.cause.lines().next().unwrap_or_default();
-        match summary.errors.len() {
-            1 => format!(": {line}"),
-            n => format!(
-                ": {line} ({} times), and {} other causes",
-                readable::count(group.count),
-                n - 1
-            ),
+        let times = match group.count {
+            1 => "once".to_owned(),
+            n => format!("{} times", readable::count(n)),
+        };
+        match errors.len() - 1 {
+            0 => format!(": {line}"),
+            1 => format!(": {line} ({times}), and 1 other cause"),
+            n => format!(": {line} ({times}), and {n} other causes"),
         }
     })
 }
@@ -250,6 +254,30 @@ fn most_often(summary: &Summary) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_most_frequent_cause_is_counted() {
+        let check = |counts: &[u64], expected: &str| {
+            let group = |&count| ErrorGroup {
+                cause: "connection refused\nat line 1".to_owned(),
+                example: None,
+                count,
+                first_seconds: 0.0,
+                last_seconds: 1.0,
+            };
+            let errors: Vec<_> = counts.iter().map(group).collect();
+            assert_eq!(most_often(&errors), expected);
+        };
+        check(&[], "");
+        check(&[7], ": connection refused");
+        check(&[1, 1], ": connection refused (once), and 1 other cause");
+        check(&[5, 1], ": connection refused (5 times), and 1 other cause");
+        check(&[1, 1, 1], ": connection refused (once), and 2 other causes");
+        check(
+            &[1200, 1, 1],
+            ": connection refused (1,200 times), and 2 other causes",
+        );
+    }
 
     #[test]
     fn a_rate_is_a_share_or_a_percentage() {
