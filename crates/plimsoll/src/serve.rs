@@ -24,6 +24,7 @@ mod reporter;
 mod secrets;
 pub(crate) mod settings;
 mod shared_broker;
+mod start_log;
 mod stopping;
 
 use std::{
@@ -268,7 +269,7 @@ impl Options {
         Rereadable { tls, jwks }.listen()?;
         let ports = self.bind(clients, &config)?;
         let Orders { stop, end } = self.stopping.listen()?;
-        log_start(&config, &open_files, &ports, self.node_id.as_deref());
+        start_log::write(&config, &open_files, &ports, self.node_id.as_deref());
         let server = registry.dependency("server");
         server.up();
         if self.announce {
@@ -511,73 +512,6 @@ fn hurried(reason: &str) -> Failure {
     Failure::Runtime(
         format!("ended at once because of a second signal, {reason}, before the server had stopped").into(),
     )
-}
-
-fn log_start(config: &Config, open_files: &OpenFileLimit, ports: &Ports, node_id: Option<&str>) {
-    tracing::info!(
-        node_id,
-        shards = config.n_shards,
-        pid = std::process::id(),
-        "Plimsoll {} starts; the open-file limit of {} allows about {} connections.",
-        env!("CARGO_PKG_VERSION"),
-        open_files.soft,
-        config.max_connections,
-    );
-    let secure = if config.tls.is_some() { "s" } else { "" };
-    for address in ports.clients.addresses() {
-        for path in &config.paths {
-            tracing::info!("Action Cable clients are served on ws{secure}://{address}{path}.");
-        }
-        if let Some(path) = &config.events_path {
-            tracing::info!("Server-Sent Events are served on http{secure}://{address}{path}.");
-        }
-    }
-    if let Some(durable) = &config.durable_streams {
-        for address in ports.clients.addresses() {
-            let path = &durable.path;
-            tracing::info!("Durable Streams are read on http{secure}://{address}{path}/<stream>.");
-        }
-    }
-    if let Some(broker) = &config.broker {
-        let place = if config.engine.is_some() {
-            "Redis"
-        } else {
-            "memory"
-        };
-        tracing::info!(
-            "Messages are kept in {place} for clients that were away: {} of a stream, for {} seconds.",
-            broker.history.retentions.default.limit,
-            broker.history.retentions.default.ttl.as_secs(),
-        );
-    }
-    if let Some(webhook) = &config.presence_webhook {
-        tracing::info!("Joins and leaves are told to {}.", webhook.url());
-    }
-    if let Some(broadcasts) = &config.broadcasts {
-        let scheme = format!("http{secure}");
-        broadcasting::log_start(broadcasts, &scheme, ports.broadcasts.as_ref());
-    }
-    if let Some(api) = &config.api {
-        let scheme = format!("http{secure}");
-        api::log_start(api, &scheme, ports.api.as_ref().unwrap_or(&ports.clients));
-    }
-    if let Some(page) = &config.metrics_page {
-        let own = ports.metrics.iter().flat_map(Listeners::addresses);
-        let shared = ports.clients.addresses().iter().filter(|_| page.on_main_port);
-        for address in own.chain(shared) {
-            tracing::info!("Metrics are served on http{secure}://{address}{}.", page.path);
-        }
-    }
-    if let Some(page) = &config.admin_page {
-        let listeners = if page.on_main_port {
-            Some(&ports.clients)
-        } else {
-            ports.metrics.as_ref()
-        };
-        for address in listeners.into_iter().flat_map(Listeners::addresses) {
-            tracing::info!("The page for operators is on http{secure}://{address}/admin.");
-        }
-    }
 }
 
 /// Writes one line for programs that started this one. A program that does not read it cannot stop the server: a
