@@ -49,6 +49,20 @@ describe("Prometheus", () => {
     assert.ok(Number(lag.value[1]) > 0, JSON.stringify(lag));
   });
 
+  test("the process has the metrics of every program, under their usual names", async (t) => {
+    const before = Date.now() / 1000;
+    const server = await start(t);
+    const url = server.http("/metrics");
+    const samples = await scrape(url);
+    assert.ok(samples.process_cpu_seconds_total >= 0);
+    assert.ok(Math.abs(samples.process_start_time_seconds - before) < 60, samples.process_start_time_seconds);
+    assert.ok(samples.process_resident_memory_bytes > 1_000_000);
+    assert.ok(samples.process_max_fds >= samples.process_open_fds);
+    await chatter(t, server, "kay/1", { subscribes: false });
+    const { process_open_fds } = await scrape(url);
+    assert.ok(process_open_fds > samples.process_open_fds, `${process_open_fds}`);
+  });
+
   test("promtool has nothing to say about a scrape", async (t) => {
     const server = await start(t);
     const response = await fetch(server.http("/metrics"));

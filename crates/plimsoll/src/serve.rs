@@ -18,6 +18,7 @@ mod memory;
 mod monitoring;
 mod nats;
 mod path;
+mod process_metrics;
 mod redis;
 mod remote;
 mod reporter;

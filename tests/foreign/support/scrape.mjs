@@ -12,15 +12,15 @@ export async function scrape(url) {
   const samples = {};
   for (const line of (await response.text()).split("\n").filter((line) => line && !line.startsWith("#"))) {
     const [, name, value] = /^(\S+(?:\{.*\})?) (\S+)$/.exec(line) ?? assert.fail(`no sample: ${line}`);
-    assert.ok(name.startsWith(PREFIX), line);
-    samples[name.slice(PREFIX.length)] = Number(value);
+    assert.ok(name.startsWith(PREFIX) || name.startsWith("process_"), line);
+    samples[name.replace(PREFIX, "")] = Number(value);
   }
   return samples;
 }
 
 /** Types by name, from the comments of a scrape. */
 export function typesOf(text) {
-  const lines = text.matchAll(/^# TYPE anycable_go_(\S+) (\S+)$/gm);
+  const lines = text.matchAll(/^# TYPE (?:anycable_go_)?(\S+) (\S+)$/gm);
   return Object.fromEntries([...lines].map(([, name, type]) => [name, type]));
 }
 

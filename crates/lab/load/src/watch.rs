@@ -37,7 +37,7 @@ pub use self::{
     sampler::{Account, Ended},
     sampling::{MAX_TARGETS, Sampling, SamplingError},
     target::{Page, ParseTargetError, Place, Target},
-    tree::own_rss_bytes,
+    tree::{OwnProcess, own_rss_bytes},
 };
 
 /// Samples the processes of one target on request.

@@ -9,6 +9,7 @@ use plimsoll_telemetry::{Registry, StatsdFormat, Tags};
 
 use super::{
     path::absolute_path,
+    process_metrics,
     reporter::{Reporter, Statsd},
 };
 use crate::exit::Failure;
@@ -84,6 +85,7 @@ impl MonitoringOptions {
             path: self.metrics_http.clone()?,
             on_main_port: !self.has_own_listener(host, port),
             tags: self.metrics_tags.clone(),
+            unprefixed: process_metrics::read,
         })
     }
 

@@ -3,7 +3,7 @@
 use std::{fmt, num::NonZeroUsize, sync::Arc, time::Duration};
 
 use plimsoll_broker::{Settings, presence};
-use plimsoll_telemetry::{Registry, Tags};
+use plimsoll_telemetry::{Metric, Registry, Tags};
 
 use crate::{AllowedOrigins, Engine, PathPattern, PingPrecision, ProxiedHeaders, Resuming, Tls, Webhook};
 
@@ -122,6 +122,8 @@ pub struct MetricsPage {
     pub on_main_port: bool,
     /// Labels on every metric.
     pub tags: Tags,
+    /// Reads metrics whose names have no prefix, because other programs have them as well. Called for each request.
+    pub unprefixed: fn() -> Vec<Metric>,
 }
 
 /// The page for operators at `/admin`.

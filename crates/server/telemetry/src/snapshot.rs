@@ -47,7 +47,7 @@ pub struct Series {
 pub enum Value {
     /// The value of a counter.
     Counter(u64),
-    /// The value of a gauge.
+    /// The value of a gauge, or of a counter of something that is not counted in whole numbers.
     Gauge(f64),
     /// The value of a histogram.
     Histogram(HistogramValue),

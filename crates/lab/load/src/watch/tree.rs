@@ -9,15 +9,16 @@ mod descriptors;
 mod ledger;
 mod listener;
 mod network;
+mod own;
 mod peers;
 pub(crate) mod process;
 
-pub use self::process::own_rss_bytes;
 use self::{
     ledger::CpuLedger,
     process::{Process, ProcessId},
 };
 pub(crate) use self::{listener::holders, peers::Peers};
+pub use self::{own::OwnProcess, process::own_rss_bytes};
 use super::{
     Sample, WatchError,
     figure::{self, Figure, Reading},

@@ -4,13 +4,13 @@
 //! is down, or because the server is about to stop.
 
 use hyper::{Request, StatusCode, header};
-use plimsoll_telemetry::{CONTENT_TYPE, DependencyStatus};
+use plimsoll_telemetry::{CONTENT_TYPE, DependencyStatus, Snapshot};
 use serde::Serialize;
 
 use super::answers::{Answer, answer_of, text};
 use crate::{purpose::Purpose, shard::Shard};
 
-/// The prefix of all metrics. Dashboards for AnyCable look for it.
+/// The prefix of the metrics of the registry. Dashboards for AnyCable look for it.
 const METRICS_PREFIX: &str = "anycable_go_";
 
 /// The state of a dependency, in an answer.
@@ -52,11 +52,15 @@ pub(super) fn answer<B>(shard: &Shard, request: &Request<B>, purpose: Purpose) -
     let page = config.metrics_page.as_ref()?;
     let is_here = page.on_main_port || purpose == Purpose::Metrics;
     (path == page.path && is_here).then(|| {
-        let metrics = config
+        let mut text = config
             .registry
             .snapshot()
             .to_prometheus(METRICS_PREFIX, &page.tags);
-        answer_of(StatusCode::OK, CONTENT_TYPE, metrics)
+        let unprefixed = Snapshot {
+            metrics: (page.unprefixed)(),
+        };
+        text.push_str(&unprefixed.to_prometheus("", &page.tags));
+        answer_of(StatusCode::OK, CONTENT_TYPE, text)
     })
 }
 
