@@ -393,6 +393,18 @@ export default function () {
       assert.doesNotMatch(unsaved.stderr, /saved as/);
       const [{ kind, verdict, figures }, ...others] = JSON.parse((await plimsoll("runs", "list", "--format", "json")).stdout);
       assert.deepEqual([kind, verdict, figures, others], ["line", "pass", "Holds 3 clients at errors==0 (90 %)", []]);
+
+      // Runs between searches do not count where searches are compared, and the other way round.
+      const run = () => plimsoll("bench", "connect", url, "--server-type", "echo", "--step-size", "2", "--total-steps", "1");
+      const compare = (...names) => plimsoll("runs", "compare", ...names);
+      assert.match((await run()).stderr, /saved as/);
+      assert.match((await compare("latest~1", "latest")).stderr, /no `latest~1` among runs, without searches of plimsoll line/);
+      const [{ id }] = JSON.parse((await plimsoll("runs", "list", "--format", "json")).stdout);
+      assert.match((await plimsoll("line", ...bench)).stderr, /saved as/);
+      assert.match((await compare("latest~1", "latest")).stdout, /no significant difference: the line was 3 and is 3 clients/);
+      assert.match((await run()).stderr, /saved as/);
+      assert.match((await compare("latest~1", "latest")).stdout, /^ {2}figure +latest~1 +latest/m);
+      assert.match((await compare(id, "latest")).stdout, /^ {2}figure +/m);
     });
   });
 });

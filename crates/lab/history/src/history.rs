@@ -9,7 +9,7 @@ use std::{
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, named_params, params};
 
 use crate::{
-    HistoryError, Run, document,
+    HistoryError, Kinds, Run, document,
     reference::steps_back,
     run::{self, COLUMNS, Choices, Filter},
     schema,
@@ -155,21 +155,43 @@ impl History {
     /// # Errors
     /// There is no such run, or several ids have this beginning.
     pub fn find(&self, reference: &str) -> Result<Vec<Run>, HistoryError> {
+        self.find_among(reference, Kinds::All)
+    }
+
+    /// The runs that a reference names, as [`Self::find`]. `latest`, `latest~N` and tags count only runs of these kinds; an
+    /// id names its run in any case.
+    ///
+    /// # Errors
+    /// As for [`Self::find`].
+    pub fn find_among(&self, reference: &str, kinds: Kinds<'_>) -> Result<Vec<Run>, HistoryError> {
         let unknown = || HistoryError::Unknown {
             reference: reference.to_owned(),
         };
         if let Some(n_steps) = steps_back(reference) {
-            let query =
-                format!("SELECT {COLUMNS} FROM runs ORDER BY started_at DESC, id DESC LIMIT 1 OFFSET ?");
+            let (only, except) = match kinds {
+                Kinds::All => (None, None),
+                Kinds::Only(kind) => (Some(kind), None),
+                Kinds::Except(kind) => (None, Some(kind)),
+            };
+            let query = format!(
+                "SELECT {COLUMNS} FROM runs
+                 WHERE (:only IS NULL OR kind = :only) AND (:except IS NULL OR kind <> :except)
+                 ORDER BY started_at DESC, id DESC LIMIT 1 OFFSET :offset"
+            );
+            let values = named_params! { ":only": only, ":except": except, ":offset": n_steps };
             let run = self
-                .read(|connection| connection.query_row(&query, [n_steps], run::read).optional())?
+                .read(|connection| connection.query_row(&query, values, run::read).optional())?
                 .ok_or_else(unknown)?;
             return Ok(vec![run]);
         }
-        let tagged = self.list(&Filter {
+        let mut tagged = self.list(&Filter {
             tag: Some(reference.to_owned()),
             ..Filter::default()
         })?;
+        // A tag of other runs alone still names them, so that the caller can say what is wrong with them.
+        if tagged.iter().any(|run| kinds.contain(&run.kind)) {
+            tagged.retain(|run| kinds.contain(&run.kind));
+        }
         if !tagged.is_empty() {
             return Ok(tagged);
         }

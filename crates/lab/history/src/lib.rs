@@ -27,6 +27,6 @@ mod schema;
 pub use self::{
     error::HistoryError,
     history::{DATABASE, History},
-    reference::{NoTag, check_tag},
-    run::{Choices, Filter, Run},
+    reference::{NoTag, check_tag, counts_back},
+    run::{Choices, Filter, Kinds, Run},
 };

@@ -37,6 +37,11 @@ pub fn check_tag(text: &str) -> Result<(), NoTag> {
     }
 }
 
+/// Whether a reference counts back from the newest run: `latest` and `latest~N`.
+pub fn counts_back(reference: &str) -> bool {
+    steps_back(reference).is_some()
+}
+
 /// The `N` of `latest~N`, and 0 for `latest`. `None` for any other text.
 pub(crate) fn steps_back(reference: &str) -> Option<u32> {
     match reference.strip_prefix(LATEST)? {

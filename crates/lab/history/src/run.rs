@@ -50,6 +50,29 @@ pub struct Filter {
     pub limit: Option<u32>,
 }
 
+/// The kinds of runs among which a reference finds one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kinds<'a> {
+    /// All kinds.
+    #[default]
+    All,
+    /// This kind only.
+    Only(&'a str),
+    /// All kinds but this one.
+    Except(&'a str),
+}
+
+impl Kinds<'_> {
+    /// Whether a run of this kind is among them.
+    pub fn contain(self, kind: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(only) => kind == only,
+            Self::Except(except) => kind != except,
+        }
+    }
+}
+
 /// The values by which the runs of a history can be filtered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choices {

@@ -11,7 +11,7 @@ use plimsoll_report::{
 };
 
 use super::{
-    lookup::{history, summary},
+    lookup::{history, kinds, several, summary},
     searches,
 };
 use crate::{
@@ -30,6 +30,8 @@ Examples:
   plimsoll runs compare main latest --format md  a table for a pull request
 
 Two searches of plimsoll line are compared by their intervals: did the line rise or fall?
+latest and latest~1 count only runs, or only searches, whichever the other names are; without other names, whichever
+the newest is.
 Several runs on each side, made in turn, show the normal variation, so that smaller changes can be found:
 --repeat and --against of every load command make them.
 Exit codes: 0 equal within --margin; 3 worse; 4 inconclusive; 5 better.";
@@ -65,9 +67,15 @@ enum Format {
 
 impl Options {
     pub(super) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
-        let mut names = self.baseline.iter().chain(&self.sides);
-        let baseline = names.next().map_or("", String::as_str);
-        let candidates: Vec<_> = names.collect();
+        let names: Vec<&str> = self
+            .baseline
+            .iter()
+            .chain(&self.sides)
+            .map(String::as_str)
+            .collect();
+        let (baseline, candidates) = names
+            .split_first()
+            .map_or(("", &[][..]), |(first, rest)| (*first, rest));
         if candidates.is_empty() {
             return Err(Failure::Usage(format!(
                 "compare `{baseline}` with what? Expected two runs, for example: plimsoll runs compare latest~1 latest"
@@ -75,15 +83,11 @@ impl Options {
         }
         let terms = self.terms.terms()?;
         let history = history(surroundings)?;
-        if searches::is_search(&history, baseline)? {
-            let changes = searches::changes(&history, baseline, &candidates)?;
+        if searches::are_meant(&history, &names)? {
+            let changes = searches::changes(&history, baseline, candidates)?;
             print_changes(&changes, self.format)?;
             return Ok(searches::status(&changes));
         }
-        let names: Vec<&str> = [baseline]
-            .into_iter()
-            .chain(candidates.iter().map(|name| name.as_str()))
-            .collect();
         let labels = distinct(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>());
         let sides = names
             .iter()
@@ -108,7 +112,7 @@ impl Options {
 fn side(history: &History, names: &str) -> Result<Vec<Summary>, Failure> {
     let mut summaries = Vec::new();
     for name in names.split(',') {
-        for run in history.find(name)? {
+        for run in several(history, name, kinds(false))? {
             summaries.push(summary(history, &run)?);
         }
     }

@@ -1,6 +1,6 @@
 //! Finds the runs that the user names, and reads their summaries.
 
-use plimsoll_history::{History, Run};
+use plimsoll_history::{History, HistoryError, Kinds, Run, counts_back};
 use plimsoll_report::Summary;
 
 use super::place;
@@ -21,14 +21,43 @@ pub(super) fn history(surroundings: &Surroundings<'_>) -> Result<History, Failur
     })
 }
 
+/// Searches of `plimsoll line` alone, or all other runs.
+pub(super) fn kinds(are_searches: bool) -> Kinds<'static> {
+    if are_searches {
+        Kinds::Only(LINE)
+    } else {
+        Kinds::Except(LINE)
+    }
+}
+
 /// Finds the run that `reference` names. If several runs have that tag, it is the newest.
 pub(super) fn one(history: &History, reference: &str) -> Result<Run, Failure> {
-    let found = history.find(reference)?;
+    one_among(history, reference, Kinds::All)
+}
+
+/// Finds the run that `reference` names. `latest` and tags count only runs of these kinds.
+pub(super) fn one_among(history: &History, reference: &str, kinds: Kinds<'_>) -> Result<Run, Failure> {
+    let found = several(history, reference, kinds)?;
     // A search that finds nothing is an error.
     found
         .into_iter()
         .next()
         .ok_or_else(|| Failure::Runtime(format!("there is no run `{reference}`").into()))
+}
+
+/// Finds the runs that `reference` names. `latest` and tags count only runs of these kinds.
+pub(super) fn several(history: &History, reference: &str, kinds: Kinds<'_>) -> Result<Vec<Run>, Failure> {
+    let among = match kinds {
+        Kinds::Only(_) => "searches of plimsoll line",
+        Kinds::Except(_) | Kinds::All => "runs, without searches of plimsoll line",
+    };
+    history.find_among(reference, kinds).map_err(|error| match error {
+        HistoryError::Unknown { .. } if kinds != Kinds::All && counts_back(reference) => {
+            let hint = "searches are compared with searches only; plimsoll runs list shows all, to be named by their ids";
+            Failure::Runtime(format!("there is no `{reference}` among {among}: {hint}").into())
+        }
+        error => error.into(),
+    })
 }
 
 /// Reads the summary of a run.

@@ -1,15 +1,17 @@
 //! Compares searches of `plimsoll line`, which have no summary: one search with another by their intervals.
 
-use plimsoll_history::History;
+use plimsoll_history::{History, counts_back};
 use plimsoll_line::report::{Change, ChangeVerdict, Kept};
 
-use super::lookup::{LINE, one};
+use super::lookup::{LINE, kinds, one, one_among};
 use crate::exit::{Failure, Status};
 
-/// Whether the run that a side names is a search. Of several runs, the newest decides.
-pub(super) fn is_search(history: &History, name: &str) -> Result<bool, Failure> {
-    let first = name.split(',').next().unwrap_or(name);
-    Ok(one(history, first)?.kind == LINE)
+/// Whether searches are compared. The first id or tag of all sides decides, and without one the newest run. Of a tag with
+/// several runs, the newest decides.
+pub(super) fn are_meant(history: &History, sides: &[&str]) -> Result<bool, Failure> {
+    let mut names = sides.iter().flat_map(|side| side.split(','));
+    let decisive = names.find(|name| !counts_back(name)).unwrap_or("latest");
+    Ok(one(history, decisive)?.kind == LINE)
 }
 
 /// Compares each candidate with the baseline.
@@ -19,7 +21,7 @@ pub(super) fn is_search(history: &History, name: &str) -> Result<bool, Failure> 
 pub(super) fn changes(
     history: &History,
     baseline: &str,
-    candidates: &[&String],
+    candidates: &[&str],
 ) -> Result<Vec<Change>, Failure> {
     let baseline = search(history, baseline)?;
     let changes = candidates
@@ -48,11 +50,11 @@ fn search(history: &History, name: &str) -> Result<Kept, Failure> {
             "a search of plimsoll line is compared with one other search; expected one name on each side";
         return Err(Failure::Usage(format!("{name}: {problem}")));
     }
-    let run = one(history, name)?;
+    let run = one_among(history, name, kinds(true))?;
     let id = &run.id;
     if run.kind != LINE {
         let problem =
-            "is no search of plimsoll line, but the baseline is one; compare a search with a search";
+            "is no search of plimsoll line, but another side is one; compare a search with a search";
         return Err(Failure::Runtime(format!("run {id} {problem}").into()));
     }
     let kept = Kept::read(&history.document(id)?);

@@ -226,6 +226,43 @@ fn runs_are_found_by_what_people_call_them() {
 }
 
 #[test]
+fn the_latest_are_counted_among_the_kinds_that_are_asked_for() {
+    let folder = TestFolder::new("kinds");
+    let mut history = History::open(&folder.0).unwrap();
+    for (id, kind, tags) in [
+        ("01", "k6", &["main"][..]),
+        ("02", "line", &["main", "searches"]),
+        ("03", "bench", &[]),
+        ("04", "line", &[]),
+    ] {
+        let run = Run {
+            kind: kind.to_owned(),
+            ..run(id, 0, tags)
+        };
+        history.save(&run, "").unwrap();
+    }
+    let check = |reference: &str, kinds: Kinds<'_>, expected: Option<&[&str]>| {
+        let found = history.find_among(reference, kinds);
+        assert_eq!(
+            found.ok().as_deref().map(ids).as_deref(),
+            expected,
+            "{reference} {kinds:?}"
+        );
+    };
+    let (searches, others) = (Kinds::Only("line"), Kinds::Except("line"));
+    check("latest", Kinds::All, Some(&["04"]));
+    check("latest", others, Some(&["03"]));
+    check("latest~1", others, Some(&["01"]));
+    check("latest~2", others, None);
+    check("latest~1", searches, Some(&["02"]));
+    check("latest~2", searches, None);
+    check("main", others, Some(&["01"]));
+    check("main", searches, Some(&["02"]));
+    check("searches", others, Some(&["02"]));
+    check("04", others, Some(&["04"]));
+}
+
+#[test]
 fn tags_notes_and_runs_can_be_changed() {
     let folder = TestFolder::new("change");
     let mut history = three_runs(&folder);
