@@ -346,6 +346,16 @@ scenarios: [{ flow: [{ get: { url: "/" } }] }]`,
     assert.match(broken.stderr, /run 1 of 3 has no result, so the series ends/);
   });
 
+  test("prints the verdict alone with --quiet", async (t) => {
+    const { plimsoll } = around(t);
+    for (const command of [["bench", "http", "-n", "1", url("new")], ["run", "one.js", "-e", `URL=${url("new")}`]]) {
+      const found = await plimsoll(...command, "--against", url("old"), "--quiet", "--no-color");
+      assert.equal(found.code, 4, found.stderr);
+      assert.match(found.stdout, /^inconclusive: .*\n$/);
+      assert.equal(withoutBottleneck(found.stderr), "");
+    }
+  });
+
   test("that cannot be is refused before its first run", async (t) => {
     const { plimsoll } = around(t);
     hits.length = 0;

@@ -12,7 +12,7 @@ use plimsoll_report::{
     comparison::{Comparison, Runs, Terms, distinct},
 };
 
-use self::child::{Ended, run};
+use self::child::{Ended, RunOutput, run};
 use super::{
     flags::SeriesFlags,
     member::{Folder, Member},
@@ -94,7 +94,8 @@ fn repeat(flags: SeriesFlags<'_>) -> Result<Status, Failure> {
     let mut results = Vec::new();
     for n in 1..=n_runs {
         announce(flags, &format!("Run {n} of {n_runs}."));
-        results.push(result(&Member::new(folder.file(n), None), n, n_runs)?);
+        let member = Member::new(folder.file(n), None);
+        results.push(result(&member, RunOutput::Shown, (n, n_runs))?);
     }
     let summaries: Vec<_> = results.iter().map(|result| &result.summary).collect();
     flags.report.write_each(&summaries);
@@ -129,12 +130,18 @@ impl Contest {
         let n_each = usize::from(flags.repeat.repeat);
         let n_runs = 2 * n_each;
         let folder = Folder::new()?;
+        let output = if flags.is_quiet {
+            RunOutput::Dropped
+        } else {
+            RunOutput::Shown
+        };
         let mut sides = [Vec::new(), Vec::new()];
         for n in 1..=n_runs {
             let side = side_of(n);
             let target = (side == 0).then(|| self.other.clone());
             announce(flags, &format!("Run {n} of {n_runs}: {}.", self.labels[side]));
-            let result = result(&Member::new(folder.file(n), target), n, n_runs)?;
+            let member = Member::new(folder.file(n), target);
+            let result = result(&member, output, (n, n_runs))?;
             if !result.status.success() {
                 announce(
                     flags,
@@ -173,8 +180,8 @@ struct Outcome {
 }
 
 /// Makes one run.
-fn result(member: &Member, n: usize, n_runs: usize) -> Result<Outcome, Failure> {
-    let Ended { status, is_stopped } = run_local(run(member))?;
+fn result(member: &Member, output: RunOutput, (n, n_runs): (usize, usize)) -> Result<Outcome, Failure> {
+    let Ended { status, is_stopped } = run_local(run(member, output))?;
     if is_stopped || status.code() == Some(i32::from(TestFailure::Interrupted as u8)) {
         let message = format!("the series was interrupted in run {n} of {n_runs}, so nothing is compared");
         return Err(TestFailure::Interrupted.because(message));
@@ -218,7 +225,12 @@ fn print(comparisons: &[Comparison; 1], flags: SeriesFlags<'_>) -> Result<(), Fa
         let mut style = terminal::style(&stdout);
         style.color &= !flags.no_color;
         for comparison in comparisons {
-            stdout.write_all(comparison.text(style).as_bytes())?;
+            let text = if flags.is_quiet {
+                comparison.verdict_line(style)
+            } else {
+                comparison.text(style)
+            };
+            stdout.write_all(text.as_bytes())?;
         }
     }
     stdout.flush()?;

@@ -13,6 +13,11 @@ const GAP: usize = 2;
 const IS_NUMBER: [bool; 6] = [false, true, true, true, true, false];
 
 impl Comparison {
+    /// The verdict alone, in one line.
+    pub fn verdict_line(&self, style: Style) -> String {
+        format!("{}\n", paint(self.verdict, &self.headline(), style))
+    }
+
     /// The runs, the verdict, the remarks, and all figures.
     pub fn text(&self, style: Style) -> String {
         let mut text = format!(

@@ -27,11 +27,20 @@ pub(super) struct Ended {
     pub(super) is_stopped: bool,
 }
 
+/// What becomes of the result that a run prints. Its errors are always shown.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum RunOutput {
+    /// It goes to standard error: standard output is for the result of the series.
+    Shown,
+    /// Only the result of the series is asked for.
+    Dropped,
+}
+
 /// Starts a run and waits for its end.
 ///
 /// # Errors
 /// The system does not start it.
-pub(super) async fn run(member: &Member) -> Result<Ended, Failure> {
+pub(super) async fn run(member: &Member, output: RunOutput) -> Result<Ended, Failure> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hangup = if is_hangup_ignored() {
@@ -41,7 +50,7 @@ pub(super) async fn run(member: &Member) -> Result<Ended, Failure> {
     };
     // A terminal sends Ctrl-C and its own end to all processes of the command, so this run has them, too.
     let is_passed_on = !io::stdin().is_terminal();
-    let mut child = start(member)?;
+    let mut child = start(member, output)?;
     let pid = Pid::from_child(&child);
     let (tell, mut told) = oneshot::channel();
     thread::Builder::new().spawn(move || tell.send(child.wait()).is_ok())?;
@@ -63,13 +72,15 @@ pub(super) async fn run(member: &Member) -> Result<Ended, Failure> {
     }
 }
 
-/// The run writes its own result to standard error: standard output is for the result of the series.
-fn start(member: &Member) -> Result<Child, Failure> {
-    let stderr = io::stderr().as_fd().try_clone_to_owned()?;
+fn start(member: &Member, output: RunOutput) -> Result<Child, Failure> {
+    let stdout = match output {
+        RunOutput::Shown => io::stderr().as_fd().try_clone_to_owned()?.into(),
+        RunOutput::Dropped => Stdio::null(),
+    };
     let mut command = Command::new(std::env::current_exe()?);
     command
         .args(std::env::args_os().skip(1))
         .env(VARIABLE, member.variable()?)
-        .stdout(Stdio::from(stderr));
+        .stdout(stdout);
     Ok(command.spawn()?)
 }
