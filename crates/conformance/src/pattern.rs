@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Case, CaseId};
+use crate::CaseId;
 
 /// Some cases, by their ids: `*` stands for any text, dots and slashes included.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,18 +30,16 @@ impl Pattern {
     }
 
     /// Whether whoever typed the pattern means this case: [`matches`](Self::matches), all below an id (`6.4` has
-    /// `6.4.1`), and words of ids and titles. A pattern that is itself the id of a case means that case alone, which only
+    /// `6.4.1`), and words of ids. Titles do not count: their words are those of many other cases. A pattern that is itself the id of a case means that case alone, which only
     /// those know who know all cases: see [`Selection`](crate::Selection).
-    pub fn selects(&self, case: &Case) -> bool {
-        let id = case.id.as_str();
-        let is_below = id
+    pub fn selects(&self, id: &CaseId) -> bool {
+        let text = id.as_str();
+        let is_below = text
             .strip_prefix(&self.0)
             .is_some_and(|rest| rest.starts_with(['.', '/']));
-        let is_word = self.0.contains(char::is_alphabetic) && {
-            let word = self.0.to_lowercase();
-            has_word(&id.to_lowercase(), &word) || has_word(&case.title.to_lowercase(), &word)
-        };
-        self.matches(&case.id) || is_below || is_word
+        let is_word =
+            self.0.contains(char::is_alphabetic) && has_word(&text.to_lowercase(), &self.0.to_lowercase());
+        self.matches(id) || is_below || is_word
     }
 }
 
@@ -84,7 +82,6 @@ fn has_word(text: &str, word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Clause;
 
     #[test]
     fn stars_stand_for_any_text() {
@@ -112,35 +109,22 @@ mod tests {
 
     #[test]
     fn what_people_type_selects_more() {
-        let case = Case {
-            id: CaseId::new("cable/streams/single"),
-            title: "Receives what is Broadcast".into(),
-            clause: Clause::must("AnyT"),
-        };
+        let id = CaseId::new("cable/streams/single");
         for (pattern, expected) in [
             ("cable/streams", true),
             ("cable/stream", true),
             ("STREAMS", true),
-            ("what is broadcast", true),
             ("cable/*", true),
             ("multiple", false),
             ("1", false),
         ] {
-            assert_eq!(Pattern::new(pattern).selects(&case), expected, "{pattern}");
+            assert_eq!(Pattern::new(pattern).selects(&id), expected, "{pattern}");
         }
-        let numbered = Case {
-            id: CaseId::new("6.4.1"),
-            title: "4 bytes".into(),
-            ..case
-        };
+        let numbered = CaseId::new("6.4.1");
         for (pattern, expected) in [("6", true), ("6.4", true), ("4", false), ("6.", false)] {
             assert_eq!(Pattern::new(pattern).selects(&numbered), expected, "{pattern}");
         }
-        let lettered = Case {
-            id: CaseId::new("h.20.10"),
-            title: "a close with 1001".into(),
-            ..numbered
-        };
+        let lettered = CaseId::new("h.20.10");
         for (pattern, expected) in [
             ("h", true),
             ("h.20", true),
@@ -148,9 +132,7 @@ mod tests {
             ("h.20.1", false),
             ("h.20.10", true),
             ("h.2*", true),
-            ("close with 1001", true),
-            ("close with 100", false),
-            ("clo", true),
+            ("clo", false),
         ] {
             assert_eq!(Pattern::new(pattern).selects(&lettered), expected, "{pattern}");
         }

@@ -10,11 +10,11 @@ use super::report_file::ReportFile;
 /// Which cases run, how they run, and the output of their results.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Flags {
-    /// Run these cases only: ids (`6.4.1`, `6.4`), patterns of ids (`1.*`) or words of titles; separated by commas, or given
+    /// Run these cases only: ids (`6.4.1`, `6.4`), patterns of ids (`1.*`) or words of ids; separated by commas, or given
     /// several times.
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     only: Vec<String>,
-    /// Skip these cases.
+    /// Skip these cases, named as for --only.
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     except: Vec<String>,
     /// Print the cases without running them.
