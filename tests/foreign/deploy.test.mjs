@@ -1,5 +1,6 @@
 // The files of `deploy/`: rules and dashboards against a real Prometheus with a real scrape and a real load run; the rest
-// against the tools that read it, as far as they work without a container engine.
+// against the tools that read it, as far as they work without a container engine. deploy-cluster.test.mjs has what is for
+// several servers.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -16,7 +17,11 @@ import { Prometheus, promtool } from "./support/prometheus.mjs";
 import { CHAT } from "./support/rpc-app.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
-const RULES = readYaml("prometheus", "rules.yml").groups.flatMap(({ rules }) => rules);
+const { groups: GROUPS } = readYaml("prometheus", "rules.yml");
+const RULES = GROUPS.flatMap(({ rules }) => rules);
+
+/** Those of a single server; deploy-cluster.test.mjs has the others. */
+const SERVER_RULES = GROUPS.filter(({ name }) => name !== "plimsoll-cluster").flatMap(({ rules }) => rules);
 
 /** What Grafana would fill in. */
 const VARIABLES = { job: "plimsoll", instance: ".*", testid: ".*", __rate_interval: "1m" };
@@ -39,6 +44,7 @@ describe("Prometheus", () => {
   test("promtool takes the configuration and the rules", async () => {
     for (const args of [
       ["check", "config", deployPath("prometheus", "prometheus.yml")],
+      ["check", "config", deployPath("prometheus", "cluster.yml")],
       ["check", "rules", deployPath("prometheus", "rules.yml")],
       ["test", "rules", deployPath("prometheus", "rules.test.yml")],
     ]) {
@@ -86,7 +92,7 @@ describe("Prometheus", () => {
     const talking = talk();
     try {
       await assertAnswered(prometheus, questions(dashboards()["server.json"], VARIABLES));
-      await assertThere(prometheus, RULES.flatMap(({ expr }) => metricsOf(expr)));
+      await assertThere(prometheus, SERVER_RULES.flatMap(({ expr }) => metricsOf(expr)));
     } finally {
       isOver = true;
       await talking;
@@ -152,7 +158,7 @@ describe("Grafana", () => {
   for (const [file, dashboard] of Object.entries(dashboards())) {
     test(`${file} is whole`, () => {
       const { panels, templating, uid } = dashboard;
-      assert.equal(uid, `plimsoll-${file === "server.json" ? "server" : "load"}`);
+      assert.equal(uid, `plimsoll-${file.replace("-run", "").replace(".json", "")}`);
       const ids = panels.map(({ id }) => id);
       assert.equal(new Set(ids).size, ids.length, "numbers of panels");
       const declared = templating.list.map(({ name }) => name);

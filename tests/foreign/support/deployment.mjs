@@ -9,7 +9,7 @@ const DEPLOY = fileURLToPath(new URL("../../../deploy/", import.meta.url));
 
 export const deployPath = (...names) => join(DEPLOY, ...names);
 export const readDeploy = (...names) => readFileSync(deployPath(...names), "utf8");
-export const readYaml = (...names) => parse(readDeploy(...names), { strict: true, uniqueKeys: true });
+export const readYaml = (...names) => parse(readDeploy(...names), { strict: true, uniqueKeys: true, merge: true });
 
 /** `{ "server.json": { … } }` */
 export const dashboards = () =>
@@ -39,5 +39,5 @@ export function metricsOf(expr) {
     .replace(/\{[^}]*\}|\[[^\]]*\]/g, "")
     .replace(/\b(by|without|on|ignoring)\s*\([^)]*\)/g, "");
   const words = [...bare.matchAll(/(?<![\w.])[a-zA-Z_:][\w:]*\b(?!\s*\()/g)].map(([word]) => word);
-  return [...named, ...words.filter((word) => !/^(and|or|unless|offset|bool)$/.test(word))];
+  return [...named, ...words.filter((word) => !/^(and|or|unless|offset|bool|group_left|group_right)$/.test(word))];
 }
