@@ -1,14 +1,22 @@
-// What `deploy/` has for several servers: alerts and dashboard with each engine and a real Prometheus.
+// What `deploy/` has for several servers: alerts and dashboard with each engine and a real Prometheus, the balancer with real
+// servers that stop, move and lose their engine, compose files as Compose reads them.
 
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { describe, test } from "node:test";
+import { promisify } from "node:util";
 import { CableClient } from "./support/cable.mjs";
-import { dashboards, deployPath, metricsOf, questions, readYaml } from "./support/deployment.mjs";
+import { dashboards, deployPath, metricsOf, questions, readDeploy, readYaml } from "./support/deployment.mjs";
+import { built } from "./support/go.mjs";
+import { startHaproxy, startResolver } from "./support/haproxy.mjs";
 import { NatsServer } from "./support/nats.mjs";
-import { Server } from "./support/plimsoll.mjs";
+import { Server, plimsollIn } from "./support/plimsoll.mjs";
+import { freePort } from "./support/ports.mjs";
 import { eventually } from "./support/processes.mjs";
 import { Prometheus } from "./support/prometheus.mjs";
 import { RedisServer } from "./support/redis.mjs";
+import { scrape } from "./support/scrape.mjs";
 
 const NEWS = '{"channel":"$pubsub","stream_name":"news"}';
 
@@ -76,3 +84,165 @@ describe("Prometheus", () => {
     assert.deepEqual(wanted.filter((name) => !named.has(name)), []);
   });
 });
+
+/** What Kubernetes or Compose would be told; a field that they do not have is an error. */
+async function manifests(...args) {
+  const program = await built("manifests");
+  const { stdout } = await promisify(execFile)(program, args, { maxBuffer: 1 << 24 });
+  return JSON.parse(stdout);
+}
+
+/** The settings that a server would have with these words and variables, as text; nothing may be ignored or renamed. */
+async function settingsOf(words, env) {
+  const args = words.map((word) => word.replace("/etc/plimsoll", deployPath()));
+  const { code, stdout, stderr } = await plimsollIn({ env }, ...args, "--print-config");
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: "" });
+  return stdout;
+}
+
+/** The value of a key of a section, or above all sections. */
+function setting(settings, section, key) {
+  const part = section === null ? settings : settings.split(`\n[${section}]\n`)[1];
+  return new RegExp(`^${key} = "?(.+?)"?(  #.*)?$`, "m").exec(part)[1];
+}
+
+const seconds = (settings, key) => Number(new RegExp(`^${key} = (\\d+)`, "m").exec(settings)[1]);
+const needed = (settings) => seconds(settings, "shutdown_delay") + seconds(settings, "shutdown_timeout");
+
+const COMPOSED = { redis: RedisServer, nats: NatsServer };
+
+describe("the compose files of several servers", () => {
+  for (const engine of Object.keys(COMPOSED)) {
+    test(`compose.${engine}.yml: three servers that take their settings, where balancer and Prometheus look for them`, async () => {
+      const { services } = await manifests("compose", deployPath(`compose.${engine}.yml`));
+      const names = ["plimsoll-1", "plimsoll-2", "plimsoll-3"];
+      assert.deepEqual(Object.keys(services).filter((name) => name.startsWith("plimsoll")), names);
+      for (const name of names) {
+        const { command, environment, stop_grace_period } = services[name];
+        const settings = await settingsOf(command, environment);
+        assert.equal(setting(settings, null, "node_id"), name);
+        assert.ok(parseInt(stop_grace_period) > needed(settings), stop_grace_period);
+        const [cable, metrics] = ["server", "metrics"].map((section) => setting(settings, section, "port"));
+        const [{ static_configs }] = readYaml("prometheus", "cluster.yml").scrape_configs;
+        assert.ok(static_configs[0].targets.includes(`${name}:${metrics}`));
+        const balancer = readDeploy("haproxy", "haproxy.cfg");
+        assert.ok(balancer.includes(`  server ${name} ${name}:${cable}\n`) && balancer.includes(` check port ${metrics} `));
+        // The check needs `inter` × `fall`, and then some.
+        assert.ok(seconds(settings, "shutdown_delay") >= 2 * 2);
+      }
+      for (const name of [engine, "balancer"]) assert.ok(services[name].healthcheck.test, name);
+      for (const [name, { volumes = [], ports = [] }] of Object.entries(services)) {
+        for (const { type, source } of volumes) if (type === "bind") assert.ok(existsSync(source), `${name}: ${source}`);
+        for (const { host_ip } of ports) assert.equal(host_ip, "127.0.0.1", name);
+      }
+      const home = services.grafana.environment.GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH;
+      assert.ok(existsSync(home.replace("/var/lib/grafana", deployPath("grafana"))), home);
+    });
+
+    test(`compose.${engine}.yml: clients stay or come back while a server stops, moves, and the engine is away`, (t) =>
+      rehearse(t, engine), { timeout: 300_000 });
+  }
+});
+
+/** The engine, the servers and the balancer of a compose file, without containers, on loopback addresses. */
+async function rehearse(t, engine) {
+  const { services } = await manifests("compose", deployPath(`compose.${engine}.yml`));
+  // The port of NATS' monitor may be taken here, and is not asked.
+  const options = services[engine].command.filter((word) => !/^(redis-server|--http_port|8222)$/.test(word));
+  const store = await COMPOSED[engine].start(t, { options });
+  const hosts = {};
+  const [port, metrics, front] = [await freePort(), await freePort(), await freePort()];
+  const config = readDeploy("haproxy", "haproxy.cfg")
+    .replace("127.0.0.11:53", await startResolver(t, hosts))
+    .replace("bind :8080", `bind 127.0.0.1:${front}`)
+    .replaceAll(/(server plimsoll-\d \S+):8080/g, `$1:${port}`)
+    .replace("check port 9091", `check port ${metrics}`);
+  const balancer = await startHaproxy(t, config);
+  const url = (path) => `http://127.0.0.1:${front}${path}`;
+  const status = async (path) => (await fetch(url(path))).status;
+  const answers = (path, expected) =>
+    eventually(
+      async () => {
+        balancer.assertRuns();
+        return (await status(path).catch(() => null)) === expected;
+      },
+      `${expected} from the balancer for ${path}`,
+      PATIENCE_MS,
+    );
+  await answers("/balancer-health", 200);
+  await answers("/", 503);
+
+  const startOne = async (n, host) => {
+    const { PLIMSOLL_RPC_HOST: _, PLIMSOLL_HTTP_RPC_SECRET: __, ...variables } = services[`plimsoll-${n}`].environment;
+    const env = Object.fromEntries(
+      Object.entries(variables).map(([name, value]) => [name, value.replace(/@(redis:6379|nats:4222)/, `@${store.address}`)]),
+    );
+    const words = ["--config_path", deployPath("plimsoll.toml"), "--noauth", "--norpc", "--public_streams"];
+    const server = await Server.startIn({ env }, ...words, "--host", host, "--port", String(port), "--metrics_port", String(metrics));
+    t.after(() => server.isRunning && server.stop());
+    hosts[`plimsoll-${n}`] = host;
+    const figures = () => scrape(`http://${host}:${metrics}/metrics`);
+    const isReady = async () => (await fetch(`http://${host}:${metrics}/ready`)).ok;
+    return { server, isReady, nClients: async () => (await figures()).clients_num };
+  };
+  const servers = await Promise.all([1, 2, 3].map((n) => startOne(n, `127.0.0.${n + 1}`)));
+  const { PLIMSOLL_BROADCAST_KEY: key } = services["plimsoll-1"].environment;
+  const connect = async () => {
+    const client = await CableClient.subscribed(`ws://127.0.0.1:${front}/cable`, NEWS, { origin: "http://localhost:3000" });
+    t.after(() => client.socket.terminate());
+    return client;
+  };
+  const broadcast = (text) =>
+    fetch(url("/_broadcast"), {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({ stream: "news", data: JSON.stringify(text) }),
+    });
+  const assertHeard = async (clients, text) => {
+    assert.equal((await broadcast(text)).status, 201);
+    for (const client of clients) assert.equal(JSON.parse(await client.frames.next()).message, text);
+  };
+
+  // All three are taken when connections are spread over all three.
+  await answers("/", 200);
+  const clients = [];
+  await eventually(async () => {
+    clients.push(await connect());
+    const counts = await Promise.all(servers.map(({ nClients }) => nClients()));
+    return Math.min(...counts) >= 2;
+  }, "two clients on each server", PATIENCE_MS);
+  await assertHeard(clients, "all");
+  for (const path of ["/health", "/ready", "/metrics", "/admin"]) assert.equal(await status(path), 404, path);
+
+  // A client that connects while a server stops is served by another one.
+  const [first] = servers;
+  const stopped = first.server.stop();
+  let isOver = false;
+  void stopped.then(() => (isOver = true));
+  while (!isOver) (await connect()).socket.terminate();
+  assert.equal((await stopped).code, 0);
+  const stayed = [];
+  for (const client of clients) {
+    if (client.socket.readyState === client.socket.OPEN) stayed.push(client);
+    else assert.equal(JSON.parse(await client.frames.next()).reason, "server_restart");
+  }
+  assert.ok(stayed.length >= 4 && stayed.length < clients.length, `${stayed.length} of ${clients.length}`);
+  await assertHeard(stayed, "two");
+
+  // It comes back at another address, and gets clients.
+  const moved = await startOne(1, "127.0.0.5");
+  await eventually(async () => {
+    stayed.push(await connect());
+    return (await moved.nClients()) > 0;
+  }, "a client of the server that has moved", PATIENCE_MS);
+  await assertHeard(stayed, "three");
+
+  // Without the engine new clients wait outside, and open sessions stay.
+  await store.kill();
+  await answers("/", 503);
+  await store.resume();
+  for (const { isReady } of [moved, servers[1], servers[2]]) await eventually(isReady, "every server to be ready", PATIENCE_MS);
+  await answers("/", 200);
+  assert.ok(stayed.every(({ socket }) => socket.readyState === socket.OPEN));
+  await assertHeard(stayed, "four");
+}

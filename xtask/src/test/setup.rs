@@ -1,7 +1,7 @@
 //! What the tests need from outside the Rust toolchain, installed only where it is missing.
 //!
-//! Debian packages bring Node.js, a browser, Redis, NATS, nginx, Prometheus, systemd's checks, openssl for certificates, a real Action
-//! Cable and gRPC for Ruby, WebSockets for Python, npm packages the foreign clients and what the Node.js example needs.
+//! Debian packages bring Node.js, a browser, Redis, NATS, nginx, HAProxy, Prometheus, systemd's checks, openssl for certificates, a real
+//! Action Cable and gRPC for Ruby, WebSockets for Python, npm packages the foreign clients and what the Node.js example needs.
 
 use std::{fs, io};
 
@@ -21,7 +21,7 @@ const MIN_GO_MINOR: u32 = 25;
 const INSTALLED_LOCK: &str = "node_modules/.installed-lock.json";
 
 /// What tests start.
-const NEEDS: [Need; 16] = [
+const NEEDS: [Need; 17] = [
     Need {
         probes: &[&["node", "--version"]],
         packages: &["nodejs"],
@@ -54,6 +54,10 @@ const NEEDS: [Need; 16] = [
         // Users other than root do not have /usr/sbin in their PATH.
         probes: &[&["nginx", "-v"], &["/usr/sbin/nginx", "-v"]],
         packages: &["nginx-light"],
+    },
+    Need {
+        probes: &[&["haproxy", "-v"], &["/usr/sbin/haproxy", "-v"]],
+        packages: &["haproxy"],
     },
     Need {
         probes: &[&["nats-server", "--version"]],
