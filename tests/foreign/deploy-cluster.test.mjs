@@ -1,5 +1,5 @@
 // What `deploy/` has for several servers: alerts and dashboard with each engine and a real Prometheus, the balancer with real
-// servers that stop, move and lose their engine, compose files as Compose reads them.
+// servers that stop, move and lose their engine, manifests and compose files as Kubernetes and Compose read them.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -108,6 +108,59 @@ function setting(settings, section, key) {
 
 const seconds = (settings, key) => Number(new RegExp(`^${key} = (\\d+)`, "m").exec(settings)[1]);
 const needed = (settings) => seconds(settings, "shutdown_delay") + seconds(settings, "shutdown_timeout");
+
+describe("the manifests for Kubernetes", () => {
+  const secrets = {
+    redis: { PLIMSOLL_REDIS_URL: "redis://redis:6379" },
+    nats: { PLIMSOLL_NATS_SERVERS: "nats://nats:4222" },
+  };
+
+  for (const [engine, addresses] of Object.entries(secrets)) {
+    test(`${engine}: fit together, and start a server with settings that it takes`, async () => {
+      const resources = await manifests("kustomize", deployPath("kubernetes", engine));
+      const of = (kind) => resources.find((resource) => resource.kind === kind);
+      const { spec } = of("Deployment");
+      const [container] = spec.template.spec.containers;
+      const env = { PLIMSOLL_SECRET: "s", PLIMSOLL_RPC_HOST: "app:50051", PLIMSOLL_NODE_ID: "one", ...addresses };
+      assert.deepEqual(container.env.map(({ name }) => name), ["PLIMSOLL_NODE_ID"]);
+      assert.ok(readDeploy("kubernetes", engine, "kustomization.yaml").includes(Object.keys(addresses)[0]));
+      const settings = await settingsOf(container.args, env);
+      assert.match(settings, engine === "redis" ? /^adapter = "redis"/m : /^pubsub_adapter = "nats"/m);
+      assert.ok(spec.template.spec.terminationGracePeriodSeconds > needed(settings));
+      assert.deepEqual(spec.strategy.rollingUpdate, { maxSurge: 1, maxUnavailable: 0 });
+      assert.equal(spec.replicas, 3);
+
+      const ports = Object.fromEntries(container.ports.map(({ name, containerPort }) => [name, String(containerPort)]));
+      assert.deepEqual(ports, { cable: setting(settings, "server", "port"), metrics: setting(settings, "metrics", "port") });
+      const { readinessProbe, livenessProbe } = container;
+      assert.deepEqual([readinessProbe, livenessProbe].map(({ httpGet }) => httpGet.path), ["/ready", "/health"]);
+      assert.ok(needed(settings) > readinessProbe.periodSeconds * readinessProbe.failureThreshold);
+      const named = [
+        ...[readinessProbe, livenessProbe].map(({ httpGet }) => httpGet.port),
+        ...of("Service").spec.ports.map(({ targetPort }) => targetPort),
+        ...of("NetworkPolicy").spec.ingress.flatMap(({ ports }) => ports.map(({ port }) => port)),
+      ];
+      for (const name of named) assert.ok(name in ports, name);
+      const [{ http }] = of("Ingress").spec.rules;
+      const { name, port } = http.paths[0].backend.service;
+      assert.equal(name, of("Service").metadata.name);
+      assert.ok(of("Service").spec.ports.some((one) => one.name === port.name));
+
+      const labels = spec.template.metadata.labels;
+      const selectors = [
+        spec.selector.matchLabels,
+        of("Service").spec.selector,
+        of("PodDisruptionBudget").spec.selector.matchLabels,
+        of("NetworkPolicy").spec.podSelector.matchLabels,
+      ];
+      for (const [label, value] of selectors.flatMap(Object.entries)) assert.equal(labels[label], value);
+      const may = of("NetworkPolicy").spec.egress.flatMap(({ ports }) => ports.map(({ port }) => port));
+      for (const value of [env.PLIMSOLL_RPC_HOST, ...Object.values(addresses)]) {
+        assert.ok(may.includes(Number(value.split(":").at(-1))), value);
+      }
+    });
+  }
+});
 
 const COMPOSED = { redis: RedisServer, nats: NatsServer };
 
