@@ -1,9 +1,10 @@
 // What `deploy/` has for several servers: alerts and dashboard with each engine and a real Prometheus, the balancer with real
-// servers that stop, move and lose their engine, manifests and compose files as Kubernetes and Compose read them.
+// servers that stop, move and lose their engine, manifests and compose files as Kubernetes and Compose read them, and the unit.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { CableClient } from "./support/cable.mjs";
@@ -12,10 +13,11 @@ import { built } from "./support/go.mjs";
 import { startHaproxy, startResolver } from "./support/haproxy.mjs";
 import { NatsServer } from "./support/nats.mjs";
 import { Server, plimsollIn } from "./support/plimsoll.mjs";
-import { freePort } from "./support/ports.mjs";
+import { freePort, isFree } from "./support/ports.mjs";
 import { eventually } from "./support/processes.mjs";
 import { Prometheus } from "./support/prometheus.mjs";
 import { RedisServer } from "./support/redis.mjs";
+import { folderOf } from "./support/scripts.mjs";
 import { scrape } from "./support/scrape.mjs";
 
 const NEWS = '{"channel":"$pubsub","stream_name":"news"}';
@@ -299,3 +301,46 @@ async function rehearse(t, engine) {
   assert.ok(stayed.every(({ socket }) => socket.readyState === socket.OPEN));
   await assertHeard(stayed, "four");
 }
+
+describe("the systemd unit of several servers", () => {
+  const unit = readDeploy("systemd", "plimsoll@.service");
+  const restart = deployPath("systemd", "plimsoll-restart");
+
+  test("is accepted by systemd, locked up like the unit of one server, and lets a server stop in its own time", async (t) => {
+    const folder = folderOf(t, {});
+    const path = join(folder, "plimsoll@8081.service");
+    writeFileSync(path, unit.replace("/usr/local/bin/plimsoll", process.env.PLIMSOLL_BIN));
+    const { stderr } = await promisify(execFile)("systemd-analyze", ["verify", path]);
+    assert.equal(stderr, "");
+    const lines = (text) => text.split("[Service]")[1].split("\n").filter((line) => !/^(#|ExecStart=|TimeoutStopSec=)/.test(line));
+    assert.deepEqual(lines(unit), lines(readDeploy("systemd", "plimsoll.service")));
+
+    const [, words] = /^ExecStart=\S+ (.*)$/m.exec(unit);
+    const settings = await settingsOf(words.replaceAll("%i", "8081").replaceAll("%p", "plimsoll").split(" "));
+    assert.equal(setting(settings, null, "node_id"), "plimsoll-8081");
+    assert.equal(setting(settings, "metrics", "port"), "18081");
+    assert.ok(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)[1]) > needed(settings));
+  });
+
+  test("restarts servers one after the other, and stops at one that is not ready", async (t) => {
+    const ports = [];
+    while (ports.length < 2) {
+      const port = 2000 + Math.floor(Math.random() * 7999);
+      if (await isFree(10_000 + port)) ports.push(port);
+    }
+    const [served, silent] = ports;
+    const server = await Server.start("--port", `1${served}`);
+    t.after(() => server.stop());
+    const folder = folderOf(t, { systemctl: '#!/bin/sh\necho "$@" >> "$0.calls"\n', sleep: "#!/bin/sh\n" });
+    for (const name of ["systemctl", "sleep"]) chmodSync(join(folder, name), 0o755);
+    const env = { ...process.env, PATH: [folder, process.env.PATH].join(delimiter) };
+    const run = (...args) => promisify(execFile)("sh", [restart, ...args.map(String)], { env }).catch((error) => error);
+    const calls = () => readFileSync(join(folder, "systemctl.calls"), "utf8").trim().split("\n");
+    assert.match((await run(served)).stdout, /is ready\n$/);
+    const { code, stderr } = await run(silent, served);
+    assert.equal(code, 1);
+    assert.match(stderr, new RegExp(`plimsoll@${silent} is not ready`));
+    assert.deepEqual(calls(), [`restart plimsoll@${served}`, `restart plimsoll@${silent}`]);
+    assert.equal((await run()).code, 2);
+  });
+});
