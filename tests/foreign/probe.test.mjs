@@ -262,7 +262,9 @@ describe("plimsoll probe", { concurrency: true }, () => {
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     t.after(() => server.close());
-    const script = join(tmpdir(), "unwritten.js");
+    const folder = mkdtempSync(join(tmpdir(), "plimsoll-probe-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const script = join(folder, "unwritten.js");
     for (const status of [404, 500, 503]) {
       const url = `http://127.0.0.1:${server.address().port}/${status}`;
       const { code, stderr } = await plimsoll("probe", url, "--write", script);
