@@ -32,6 +32,7 @@ const MARKED = {
   "docs/reference/live.md": 2,
   "docs/reference/redis-broker.md": 1,
   "docs/reference/report.md": 1,
+  "docs/reference/run.md": 1,
   "docs/reference/runs.md": 2,
   "docs/reference/watch.md": 1,
   "docs/reference/wsdirector.md": 1,
