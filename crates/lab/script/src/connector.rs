@@ -1,6 +1,7 @@
 //! TCP connections to the servers of modules and secrets, through a proxy where the environment names one.
 
 use std::{
+    error::Error,
     future::Future,
     io,
     pin::Pin,
@@ -8,13 +9,18 @@ use std::{
 };
 
 use http::Uri;
-use hyper_util::{client::legacy::connect::HttpConnector, rt::TokioIo};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::{
+    client::legacy::{self, connect::HttpConnector},
+    rt::TokioIo,
+};
 use plimsoll_clients::dial::Proxies;
+use plimsoll_trust::{Authorities, believing};
 use tokio::net::TcpStream;
 use tower_service::Service;
 
 /// Any failure of a connection.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
+type Failure = Box<dyn Error + Send + Sync>;
 
 /// The port of a URL without a port.
 const HTTPS_PORT: u16 = 443;
@@ -26,8 +32,44 @@ pub(crate) struct Connector {
     proxies: Proxies,
 }
 
+/// The schemes of URLs that a client takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Schemes {
+    /// `https`.
+    Https,
+    /// `https` and `http`.
+    HttpsAndHttp,
+}
+
+/// Connections to servers that these authorities trust.
+pub(crate) fn over_tls(
+    authorities: Authorities,
+    proxies: &Proxies,
+    schemes: Schemes,
+) -> HttpsConnector<Connector> {
+    let builder = HttpsConnectorBuilder::new().with_tls_config(believing(authorities).with_no_client_auth());
+    let builder = match schemes {
+        Schemes::Https => builder.https_only(),
+        Schemes::HttpsAndHttp => builder.https_or_http(),
+    };
+    builder
+        .enable_http1()
+        .wrap_connector(Connector::new(proxies.clone()))
+}
+
+/// The text of an error with its causes. hyper's own words are only `client error (Connect)`; what matters is behind them.
+pub(crate) fn with_causes(error: &legacy::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}
+
 impl Connector {
-    pub(crate) fn new(proxies: Proxies) -> Self {
+    fn new(proxies: Proxies) -> Self {
         let mut direct = HttpConnector::new();
         // TLS comes on top.
         direct.enforce_http(false);

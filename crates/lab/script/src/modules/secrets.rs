@@ -1,11 +1,11 @@
 //! `k6/secrets`: secrets from sources that the command line names.
 
-use rquickjs::{Ctx, Exception, Function, Object, Persistent, Promise, Result};
+use rquickjs::{Ctx, Exception, Function, IntoJs as _, Object, Promise, Result, Value};
 
 use super::module::{Module, differs};
 use crate::{
-    events::Callback,
     host::{Host, Stage},
+    promises,
     secrets::Found,
 };
 
@@ -39,37 +39,20 @@ fn of_source<'js>(ctx: &Ctx<'js>, name: Option<String>) -> Result<Object<'js>> {
 
 /// The promise of a secret.
 fn promise<'js>(ctx: &Ctx<'js>, source: Option<&str>, key: &str) -> Result<Promise<'js>> {
-    let (promise, resolve, reject) = ctx.promise()?;
     let host = Host::of(ctx);
-    match host.program.secrets.get(source, key) {
-        Ok(Found::Here(secret)) => settle(ctx, Ok(secret), &resolve, &reject)?,
-        Err(text) => settle(ctx, Err(text), &resolve, &reject)?,
+    let secret = match host.program.secrets.get(source, key) {
+        Ok(Found::Here(secret)) => Ok(secret),
         // Nothing else runs in the init context, which cannot wait.
-        Ok(Found::Later(secret, wait)) if host.stage() == Stage::Init => {
-            settle(ctx, wait(secret), &resolve, &reject)?;
-        }
-        Ok(Found::Later(secret, _)) => {
-            let held = (Persistent::save(ctx, resolve), Persistent::save(ctx, reject));
-            let done = async move {
-                let secret = secret.await;
-                Box::new(move |ctx: &Ctx<'_>| {
-                    settle(ctx, secret, &held.0.restore(ctx)?, &held.1.restore(ctx)?)
-                }) as Callback
-            };
-            host.event(ctx, done)?;
-        }
-    }
-    Ok(promise)
+        Ok(Found::Later(secret, wait)) if host.stage() == Stage::Init => wait(secret),
+        Ok(Found::Later(secret, _)) => return promises::later(ctx, secret, value),
+        Err(text) => Err(text),
+    };
+    promises::settled(ctx, value(ctx, secret))
 }
 
-fn settle<'js>(
-    ctx: &Ctx<'js>,
-    secret: std::result::Result<String, String>,
-    resolve: &Function<'js>,
-    reject: &Function<'js>,
-) -> Result<()> {
+fn value<'js>(ctx: &Ctx<'js>, secret: std::result::Result<String, String>) -> Result<Value<'js>> {
     match secret {
-        Ok(secret) => resolve.call((secret,)),
-        Err(text) => reject.call((Exception::from_message(ctx.clone(), &text)?,)),
+        Ok(secret) => secret.into_js(ctx),
+        Err(text) => Err(Exception::throw_message(ctx, &text)),
     }
 }

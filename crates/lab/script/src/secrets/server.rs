@@ -10,16 +10,16 @@ use std::{
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, StatusCode, Uri};
 use http_body_util::{BodyExt, Empty, Limited};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_rustls::HttpsConnector;
 use hyper_util::{client::legacy, rt::TokioExecutor};
 use plimsoll_clients::dial::Proxies;
-use plimsoll_trust::{believing, system_authorities};
+use plimsoll_trust::system_authorities;
 use tokio::{
     sync::OnceCell,
     time::{Instant, sleep, sleep_until, timeout},
 };
 
-use crate::connector::Connector;
+use crate::connector::{Connector, Schemes, over_tls, with_causes};
 
 /// What stands for the key in the template of a URL.
 const KEY: &str = "{key}";
@@ -236,11 +236,7 @@ impl SecretServer {
         }
         let authorities = system_authorities().map_err(|error| Fault::final_one(error.to_string()))?;
         Ok(self.client.get_or_init(|| {
-            let connector = HttpsConnectorBuilder::new()
-                .with_tls_config(believing(authorities).with_no_client_auth())
-                .https_or_http()
-                .enable_http1()
-                .wrap_connector(Connector::new(self.proxies.clone()));
+            let connector = over_tls(authorities, &self.proxies, Schemes::HttpsAndHttp);
             // A connection is used once, because the next request may come from the runtime of another thread.
             legacy::Client::builder(TokioExecutor::new())
                 .pool_max_idle_per_host(0)
@@ -274,14 +270,6 @@ fn secret_in(answer: &[u8], path: &[String]) -> Result<String, String> {
         )),
         None => Err(format!("the answer has nothing at `{}`", path.join("."))),
     }
-}
-
-/// hyper's own words are only `client error (Connect)`; what matters is behind them.
-fn with_causes(error: &legacy::Error) -> String {
-    let causes = std::iter::successors(std::error::Error::source(error), |error| error.source());
-    causes
-        .last()
-        .map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 #[cfg(test)]

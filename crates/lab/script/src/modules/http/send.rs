@@ -4,7 +4,7 @@ use std::{rc::Rc, sync::Arc, time::Instant};
 
 use plimsoll_clients::http::{Exchange, HttpError};
 use plimsoll_load::metrics::Recorder;
-use rquickjs::{Class, Ctx, Exception, Function, IntoJs as _, Persistent, Result, Value};
+use rquickjs::{Class, Ctx, Exception, IntoJs as _, Result, Value};
 
 use super::{
     call::{Call, Unusable},
@@ -13,7 +13,7 @@ use super::{
     samples::Samples,
     session::Session,
 };
-use crate::{events::Callback, host::Host, program::Program};
+use crate::{host::Host, program::Program, promises};
 
 /// The request of a script, read at the call.
 struct Asked {
@@ -86,38 +86,19 @@ pub(super) fn promised<'js>(
         recorder,
         call,
     } = Asked::read(ctx, "http.asyncRequest()", method, url, body, params)?;
-    let (promise, resolve, reject) = ctx.promise()?;
     let call = match call {
         Ok(call) => call,
         Err(unusable) => {
-            settle(ctx, &resolve, &reject, refuse(ctx, &host, &recorder, unusable))?;
-            return promise.into_js(ctx);
+            let refused = refuse(ctx, &host, &recorder, unusable);
+            return promises::settled(ctx, refused)?.into_js(ctx);
         }
     };
     let program = Arc::clone(&host.program);
-    let held = (Persistent::save(ctx, resolve), Persistent::save(ctx, reject));
     let request = async move {
         let exchange = perform(&session, &program, &recorder, &call).await;
-        Box::new(move |ctx: &Ctx<'_>| {
-            let (resolve, reject) = (held.0.restore(ctx)?, held.1.restore(ctx)?);
-            settle(ctx, &resolve, &reject, respond(ctx, call, exchange))
-        }) as Callback
+        (call, exchange)
     };
-    host.event(ctx, request)?;
-    promise.into_js(ctx)
-}
-
-/// Settles a promise with its response, or with the thrown value.
-fn settle<'js>(
-    ctx: &Ctx<'js>,
-    resolve: &Function<'js>,
-    reject: &Function<'js>,
-    response: Result<Value<'js>>,
-) -> Result<()> {
-    match response {
-        Ok(response) => resolve.call((response,)),
-        Err(_) => reject.call((ctx.catch(),)),
-    }
+    promises::later(ctx, request, |ctx, (call, exchange)| respond(ctx, call, exchange))?.into_js(ctx)
 }
 
 /// Performs and records all exchanges of a call, and returns the last one.

@@ -5,16 +5,16 @@ use std::{error::Error, string::FromUtf8Error, sync::OnceLock, time::Duration};
 use bytes::Bytes;
 use http::{Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Empty, LengthLimitError, Limited};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_rustls::HttpsConnector;
 use hyper_util::{client::legacy, rt::TokioExecutor};
 use plimsoll_clients::dial::Proxies;
-use plimsoll_trust::{NoAuthorities, believing, system_authorities};
+use plimsoll_trust::{NoAuthorities, system_authorities};
 use rustls::RootCertStore;
 use tokio::time::timeout;
 use url::Url;
 
 use super::super::{MAX_SOURCE_BYTES, Specifier};
-use crate::connector::Connector;
+use crate::connector::{Connector, Schemes, over_tls, with_causes};
 
 /// Time for one module with all its redirections (k6's).
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -113,11 +113,7 @@ impl Fetcher {
             None => system_authorities()?,
         };
         Ok(self.client.get_or_init(|| {
-            let connector = HttpsConnectorBuilder::new()
-                .with_tls_config(believing(authorities).with_no_client_auth())
-                .https_only()
-                .enable_http1()
-                .wrap_connector(Connector::new(self.proxies.clone()));
+            let connector = over_tls(authorities, &self.proxies, Schemes::Https);
             legacy::Client::builder(TokioExecutor::new()).build(connector)
         }))
     }
@@ -176,15 +172,4 @@ async fn body(response: Response<Body>) -> Result<Vec<u8>, FetchError> {
         Err(error) if error.is::<LengthLimitError>() => Err(FetchError::TooLarge),
         Err(error) => Err(FetchError::Body(error)),
     }
-}
-
-/// hyper's own words are only `client error (Connect)`; what matters is behind them.
-fn with_causes(error: &legacy::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
 }
