@@ -30,8 +30,9 @@ impl Pattern {
     }
 
     /// Whether whoever typed the pattern means this case: [`matches`](Self::matches), all below an id (`6.4` has
-    /// `6.4.1`), and words of ids. Titles do not count: their words are those of many other cases. A pattern that is itself the id of a case means that case alone, which only
-    /// those know who know all cases: see [`Selection`](crate::Selection).
+    /// `6.4.1`), and words of ids. Titles do not count: their words are those of many other cases. A pattern that is
+    /// itself the id of a case means that case alone, which only those know who know all cases: see
+    /// [`Selection`](crate::Selection).
     pub fn selects(&self, id: &CaseId) -> bool {
         let text = id.as_str();
         let is_below = text

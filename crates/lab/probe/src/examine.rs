@@ -41,7 +41,7 @@ pub async fn examine(question: &Question) -> Result<Findings, TlsError> {
         question,
         caller: Caller::new(question)?,
         target: question.target.clone(),
-        findings: Findings::before(question),
+        findings: Findings::before(question.target.to_string()),
     };
     examination.run().await;
     Ok(examination.end())
@@ -60,32 +60,6 @@ enum Correction {
     WithoutTls,
     WithTls,
     Unverified(String),
-}
-
-impl Findings {
-    fn before(question: &Question) -> Self {
-        let url = question.target.to_string();
-        Self {
-            requested: url.clone(),
-            url,
-            kind: Kind::Nothing,
-            problems: Vec::new(),
-            address: None,
-            status: None,
-            sub_protocols: None,
-            origins: None,
-            authentication: Authentication::Unknown,
-            credentials: Vec::new(),
-            tls: None,
-            compression: None,
-            ping: None,
-            greeting: None,
-            on_the_way: Vec::new(),
-            handshake: None,
-            n_connections: 0,
-            seconds: 0.0,
-        }
-    }
 }
 
 impl Examination<'_> {

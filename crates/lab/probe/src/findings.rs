@@ -44,6 +44,32 @@ pub struct Findings {
     pub seconds: f64,
 }
 
+impl Findings {
+    /// What is known of a URL before its examination.
+    pub fn before(url: String) -> Self {
+        Self {
+            requested: url.clone(),
+            url,
+            kind: Kind::Nothing,
+            problems: Vec::new(),
+            address: None,
+            status: None,
+            sub_protocols: None,
+            origins: None,
+            authentication: Authentication::Unknown,
+            credentials: Vec::new(),
+            tls: None,
+            compression: None,
+            ping: None,
+            greeting: None,
+            on_the_way: Vec::new(),
+            handshake: None,
+            n_connections: 0,
+            seconds: 0.0,
+        }
+    }
+}
+
 /// A kind of server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -10,7 +10,7 @@ use rustls::{
 pub struct Authorities {
     /// The authorities that may sign certificates.
     pub(crate) roots: RootCertStore,
-    /// The certificates that a server may have itself, whoever signed them.
+    /// Certificates of servers. A server that presents one of them is trusted without an authority.
     pub(crate) known: Vec<CertificateDer<'static>>,
 }
 

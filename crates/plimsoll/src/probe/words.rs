@@ -20,12 +20,12 @@ pub(super) fn shown(findings: &Findings) -> Findings {
 
 /// Why no load test is written for a server whose path answers HTTP. None if one is.
 pub(super) fn unfit_for_a_script(findings: &Findings) -> Option<String> {
-    let status = findings.status.filter(|status| !matches!(status, 200..=399))?;
-    let reason = format!(
+    let is_error = |status: &u16| findings.kind == Kind::Http && !matches!(status, 200..=399);
+    let status = findings.status.filter(is_error)?;
+    Some(format!(
         "{} answers status {status}, so a load test would measure errors; name a path that answers, or repair the server",
-        shown(findings).url
-    );
-    (findings.kind == Kind::Http).then_some(reason)
+        plimsoll_redacted::url_with_query(&findings.url)
+    ))
 }
 
 /// The parameters in the URL of a script whose values are secrets, as `?jid and ?token`. None without such parameters.

@@ -9,29 +9,20 @@ use crate::{Authentication, SubProtocols, TlsFinding};
 fn findings(kind: Kind) -> Findings {
     Findings {
         url: "wss://chat.example/cable?%CHANNEL%".to_owned(),
-        requested: "wss://chat.example/cable".to_owned(),
         kind,
-        problems: Vec::new(),
-        address: None,
         status: Some(101),
         sub_protocols: Some(SubProtocols {
             agreed: vec!["chat".to_owned()],
             ..SubProtocols::default()
         }),
-        origins: None,
         authentication: Authentication::NotNeeded,
-        credentials: Vec::new(),
         tls: Some(TlsFinding {
             is_verified: false,
             reason: None,
         }),
-        compression: None,
-        ping: None,
-        greeting: None,
-        on_the_way: Vec::new(),
-        handshake: None,
         n_connections: 1,
         seconds: 1.0,
+        ..Findings::before("wss://chat.example/cable".to_owned())
     }
 }
 

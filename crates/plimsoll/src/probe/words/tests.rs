@@ -10,24 +10,13 @@ const TOKEN: &str = "eyJh.eyJl.c2ln";
 fn findings() -> Findings {
     let url = format!("ws://h:1/cable?jid={TOKEN}");
     Findings {
-        url: url.clone(),
-        requested: url,
         kind: Kind::Anycable,
-        problems: Vec::new(),
-        address: None,
         status: Some(101),
-        sub_protocols: None,
-        origins: None,
         authentication: Authentication::Accepted,
         credentials: vec!["?jid".to_owned()],
-        tls: None,
-        compression: None,
-        ping: None,
-        greeting: None,
-        on_the_way: Vec::new(),
-        handshake: None,
         n_connections: 1,
         seconds: 1.0,
+        ..Findings::before(url)
     }
 }
 
