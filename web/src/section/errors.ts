@@ -45,13 +45,15 @@ function item(error: ErrorGroup, duration: number): HTMLElement {
             h("strong", { class: "error-count" }, `${format(count, "count")} ×`),
             h("span", { class: "error-cause" }, cause),
         ),
-        h("p", { class: "error-when" }, span(first / duration, last / duration), when(first, last, count)),
+        h("p", { class: "error-when" }, span(first / duration, last / duration), when(first, last)),
         example !== null && example !== cause && h("pre", {}, example),
     );
 }
 
-function when(first: number, last: number, count: number): string {
-    return count === 1 || last - first < 0.1 ? `after ${seconds(first)}` : `from ${seconds(first)} to ${seconds(last)}`;
+/** When it happened, to a tenth of a second: the terminal says the same, and a log has seconds. */
+function when(first: number, last: number): string {
+    const [from, to] = [first, last].map((time) => seconds(Math.round(time * 10) / 10));
+    return from === to ? `after ${from}` : `from ${from} to ${to}`;
 }
 
 /** A strip as long as the run, on which the time from the first to the last is marked. */
