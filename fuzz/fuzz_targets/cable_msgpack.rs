@@ -10,7 +10,7 @@ use plimsoll_cable::{
 use serde::de::IgnoredAny;
 
 fuzz_target!(|data: &[u8]| {
-    let Ok(json) = Encoding::Msgpack.reply_json(Content::Binary(data)) else {
+    let Ok(json) = Encoding::Msgpack.reply_json(Content::Binary(data), false) else {
         return;
     };
     assert!(serde_json::from_str::<IgnoredAny>(&json).is_ok(), "{json}");
@@ -18,7 +18,7 @@ fuzz_target!(|data: &[u8]| {
     let _either = Reply::parse(&json);
     // What is nested deeper than serde_json reads is not written.
     if let Ok(again) = Encoding::Msgpack.encode_command(&json) {
-        let read = Encoding::Msgpack.reply_json(Content::Binary(&again));
+        let read = Encoding::Msgpack.reply_json(Content::Binary(&again), false);
         assert_eq!(read.as_deref(), Ok(&*json));
     }
 });

@@ -13,11 +13,13 @@ use serde::de::IgnoredAny;
 const COMMAND: u8 = 2 << 3;
 
 fuzz_target!(|data: &[u8]| {
-    if let Ok(json) = Encoding::Protobuf.reply_json(Content::Binary(data)) {
-        assert!(serde_json::from_str::<IgnoredAny>(&json).is_ok(), "{json}");
-        // The names of the fields, which the message has not.
-        assert!(json.len() <= 10 * data.len() + 100);
-        let _either = Reply::parse(&json);
+    for is_extended in [false, true] {
+        if let Ok(json) = Encoding::Protobuf.reply_json(Content::Binary(data), is_extended) {
+            assert!(serde_json::from_str::<IgnoredAny>(&json).is_ok(), "{json}");
+            // The names of the fields, which the message has not.
+            assert!(json.len() <= 10 * data.len() + 100);
+            let _either = Reply::parse(&json);
+        }
     }
     let Ok(text) = str::from_utf8(data) else { return };
     if let Ok(command) = Encoding::Protobuf.encode_command(text) {

@@ -199,28 +199,30 @@ describe("our own server", () => {
     });
   }
 
-  test("over TLS, with a token, in msgpack", async (t) => {
-    const files = new CertificateFiles();
-    const secret = "an application secret that is long enough";
-    const flags = ["--public", "--broker", "memory", "--broadcast_key", "secret", "--jwt_secret", secret, "--enforce_jwt"];
-    const server = await Server.start(...flags, ...files.flags);
-    t.after(() => server.stop());
-    const url = server.ws("/cable").replace(/^ws:/, "wss:");
-    const run = (env, ...more) => recoverIn(t, env, url, "--broadcast-key", "secret", "--action-cable-encoding", "msgpack", ...more);
-    const token = ["-H", `X-JID: ${await secretToken(secret)}`];
-    const trust = { SSL_CERT_FILE: files.cert };
-    const [whole, careless, untrusted, unknown] = await Promise.all([
-      run(trust, ...token), run({}, ...token, "--insecure"), run({}, ...token), run(trust),
-    ]);
-    assert.equal(whole.code, 0, whole.stderr);
-    assert.deepEqual([whole.result.messages.received, whole.result.returns.resumed], [EXPECTED, 24]);
-    assert.equal(careless.code, 0, careless.stderr);
-    assert.equal(careless.result.messages.received, EXPECTED);
-    assert.equal(untrusted.code, 1);
-    assert.match(untrusted.stderr, /none of the 12 clients became ready: .*certificate/);
-    assert.equal(unknown.code, 1);
-    assert.match(unknown.stderr, /none of the 12 clients became ready: .*unauthorized/);
-  });
+  for (const encoding of ["msgpack", "protobuf"]) {
+    test(`over TLS, with a token, in ${encoding}`, async (t) => {
+      const files = new CertificateFiles();
+      const secret = "an application secret that is long enough";
+      const flags = ["--public", "--broker", "memory", "--broadcast_key", "secret", "--jwt_secret", secret, "--enforce_jwt"];
+      const server = await Server.start(...flags, ...files.flags);
+      t.after(() => server.stop());
+      const url = server.ws("/cable").replace(/^ws:/, "wss:");
+      const run = (env, ...more) => recoverIn(t, env, url, "--broadcast-key", "secret", "--action-cable-encoding", encoding, ...more);
+      const token = ["-H", `X-JID: ${await secretToken(secret)}`];
+      const trust = { SSL_CERT_FILE: files.cert };
+      const [whole, careless, untrusted, unknown] = await Promise.all([
+        run(trust, ...token), run({}, ...token, "--insecure"), run({}, ...token), run(trust),
+      ]);
+      assert.equal(whole.code, 0, whole.stderr);
+      assert.deepEqual([whole.result.messages.received, whole.result.returns.resumed], [EXPECTED, 24]);
+      assert.equal(careless.code, 0, careless.stderr);
+      assert.equal(careless.result.messages.received, EXPECTED);
+      assert.equal(untrusted.code, 1);
+      assert.match(untrusted.stderr, /none of the 12 clients became ready: .*certificate/);
+      assert.equal(unknown.code, 1);
+      assert.match(unknown.stderr, /none of the 12 clients became ready: .*unauthorized/);
+    });
+  }
 
   test("without a broker every return is an ordinary one, and what was missed is lost", async (t) => {
     const server = await Server.start("--public", "--broadcast_key", "secret");

@@ -163,48 +163,50 @@ test("who is refused gets null, a line in the log, and a count", async (t) => {
   }
 });
 
-test("a client goes on with the session of an earlier one, and gets what it missed", async (t) => {
-  const server = await Server.start("--public", "--broker", "memory", "--broadcast_key", "secret");
-  t.after(() => server.stop());
-  const script = `
-    import { check } from "k6";
-    import http from "k6/http";
-    import cable from "k6/x/cable";
-    const options = { protocol: "actioncable-v1-ext-json" };
-    const headers = { authorization: "Bearer secret" };
-    const publish = (n) => http.post(__ENV.BROADCAST_URL, JSON.stringify({ stream: "news", data: JSON.stringify({ n }) }), { headers });
-    const news = (client, options) => client.subscribe("$pubsub", { stream_name: "news" }, options);
-    const offset = (channel) => channel.positions.news.offset;
-    export default function () {
-      const first = cable.connect(__ENV.CABLE_URL, options);
-      const before = news(first);
-      publish(1);
-      check(before.receive(), { "the first message": (m) => m.n === 1 });
-      first.disconnect();
-      publish(2);
-      publish(3);
-      const second = cable.connect(__ENV.CABLE_URL, { ...options, resume: first });
-      const after = news(second, { history: true });
-      check(second, {
-        "the session is restored": (it) => it.restored && !first.restored,
-        "it has a new id": (it) => it.sid.length > 0 && it.sid !== first.sid,
-      });
-      check(after.replayed(), { "the history is confirmed": (it) => it === true });
-      publish(4);
-      check(after.receiveN(3), { "what was missed, and then what comes": (m) => m.map(({ n }) => n).join() === "2,3,4" });
-      check(after, {
-        "the position is that of the last message": (it) => offset(it) === 4 && offset(before) === 1,
-        "the epoch is the same": (it) => it.positions.news.epoch === before.positions.news.epoch,
-        "the duration of the history": (it) => it.historyDuration() > 0,
-      });
-      check(after.history(), { "nothing more is missing": (it) => it === true && after.received === 3 });
-      second.disconnect();
-      const stranger = cable.connect(__ENV.CABLE_URL, options);
-      check(stranger, { "without resume, the session is a new one": (it) => !it.restored });
-      const whole = news(stranger, { history: { since: 1 } });
-      check(whole.replayed() && whole.receiveN(4), { "all since a time": (m) => m.map(({ n }) => n).join() === "1,2,3,4" });
-    }`;
-  const env = { CABLE_URL: server.ws("/cable"), BROADCAST_URL: server.http("/_broadcast") };
-  const { metrics, stderr } = await run(t, { text: script }, env);
-  assert.deepEqual([metrics.checks.passes, metrics.checks.fails], [11, 0], stderr);
-});
+for (const encoding of ["json", "msgpack", "protobuf"]) {
+  test(`in ${encoding}, a client goes on with the session of an earlier one, and gets what it missed`, async (t) => {
+    const server = await Server.start("--public", "--broker", "memory", "--broadcast_key", "secret");
+    t.after(() => server.stop());
+    const script = `
+      import { check } from "k6";
+      import http from "k6/http";
+      import cable from "k6/x/cable";
+      const options = { protocol: "actioncable-v1-ext-${encoding}" };
+      const headers = { authorization: "Bearer secret" };
+      const publish = (n) => http.post(__ENV.BROADCAST_URL, JSON.stringify({ stream: "news", data: JSON.stringify({ n }) }), { headers });
+      const news = (client, options) => client.subscribe("$pubsub", { stream_name: "news" }, options);
+      const offset = (channel) => channel.positions.news.offset;
+      export default function () {
+        const first = cable.connect(__ENV.CABLE_URL, options);
+        const before = news(first);
+        publish(1);
+        check(before.receive(), { "the first message": (m) => m.n === 1 });
+        first.disconnect();
+        publish(2);
+        publish(3);
+        const second = cable.connect(__ENV.CABLE_URL, { ...options, resume: first });
+        const after = news(second, { history: true });
+        check(second, {
+          "the session is restored": (it) => it.restored && !first.restored,
+          "it has a new id": (it) => it.sid.length > 0 && it.sid !== first.sid,
+        });
+        check(after.replayed(), { "the history is confirmed": (it) => it === true });
+        publish(4);
+        check(after.receiveN(3), { "what was missed, and then what comes": (m) => m.map(({ n }) => n).join() === "2,3,4" });
+        check(after, {
+          "the position is that of the last message": (it) => offset(it) === 4 && offset(before) === 1,
+          "the epoch is the same": (it) => it.positions.news.epoch === before.positions.news.epoch,
+          "the duration of the history": (it) => it.historyDuration() > 0,
+        });
+        check(after.history(), { "nothing more is missing": (it) => it === true && after.received === 3 });
+        second.disconnect();
+        const stranger = cable.connect(__ENV.CABLE_URL, options);
+        check(stranger, { "without resume, the session is a new one": (it) => !it.restored });
+        const whole = news(stranger, { history: { since: 1 } });
+        check(whole.replayed() && whole.receiveN(4), { "all since a time": (m) => m.map(({ n }) => n).join() === "1,2,3,4" });
+      }`;
+    const env = { CABLE_URL: server.ws("/cable"), BROADCAST_URL: server.http("/_broadcast") };
+    const { metrics, stderr } = await run(t, { text: script }, env);
+    assert.deepEqual([metrics.checks.passes, metrics.checks.fails], [11, 0], stderr);
+  });
+}

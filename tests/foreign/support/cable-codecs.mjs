@@ -7,7 +7,7 @@ import protobuf from "protobufjs";
 const { root } = protobuf.parse(`
   syntax = "proto3";
   enum Type { no_type = 0; welcome = 1; disconnect = 2; ping = 3; confirm_subscription = 4; reject_subscription = 5; }
-  enum Command { unknown_command = 0; subscribe = 1; unsubscribe = 2; message = 3; }
+  enum Command { unknown_command = 0; subscribe = 1; unsubscribe = 2; message = 3; history = 4; pong = 5; whisper = 6; }
   message Message {
     Type type = 1;
     Command command = 2;

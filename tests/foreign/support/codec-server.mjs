@@ -7,7 +7,7 @@ import { CODECS } from "./cable-codecs.mjs";
 /**
  * Starts on a free port and ends with the test: its URL. `chosen` is the sub-protocol that it names, asked or not, that of
  * the encoding by default; `say` has an action per name, called with the client's `data` and with `send(message, options)` for a message
- * of the subscription and `raw(content)` for any content.
+ * of the subscription and `raw(content)` for any content. A whisper is the action `whisper`.
  */
 export async function startCodecServer(t, encoding, { chosen = CODECS[encoding].protocol, say = {} } = {}) {
   const codec = CODECS[encoding];
@@ -27,6 +27,8 @@ export async function startCodecServer(t, encoding, { chosen = CODECS[encoding].
         if (action === "echo") send(rest);
         else if (action === "leave") reply({ type: "disconnect", reason: "remote", reconnect: rest.reconnect });
         else say[action](rest, { send, raw: (content) => socket.send(content) });
+      } else if (command === "whisper") {
+        say.whisper(data, { send });
       }
     });
   });

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use plimsoll_cable::subprotocol::{EXTENDED_JSON, SERVED};
+use plimsoll_cable::subprotocol::{Dialect, EXTENDED_JSON};
 use plimsoll_clients::{
     target::Target,
     tls::{HandshakeError, TlsError},
@@ -281,7 +281,7 @@ impl Examination<'_> {
     async fn ask_about_protocols(&mut self) {
         let is_cable = self.findings.kind.is_cable();
         let names: Vec<&str> = if is_cable {
-            SERVED.to_vec()
+            Dialect::names().collect()
         } else {
             self.question.protocols.iter().map(String::as_str).collect()
         };

@@ -2,7 +2,7 @@
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
-use plimsoll_cable::encoding::Encoding;
+use plimsoll_cable::subprotocol::Dialect;
 use plimsoll_clients::{target::Target, tls::Tls};
 use plimsoll_load::{
     executor::{Arrivals, ArrivalsError},
@@ -23,8 +23,8 @@ pub struct Common {
     pub nodes: Vec<Target>,
     /// The type of the server.
     pub server_type: ServerType,
-    /// The encoding of Action Cable messages; JSON for other server types.
-    pub encoding: Encoding,
+    /// The dialect of Action Cable messages; other server types do not use it.
+    pub dialect: Dialect,
     /// The Action Cable identifier, which is sent unchanged.
     pub channel: String,
     /// The `Origin` header.

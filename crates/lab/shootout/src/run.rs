@@ -111,7 +111,7 @@ impl<'a> Run<'a> {
         let meter = Meter::attach(monitor.clone(), &addresses, &common.watched, sink.sampling())?;
         let wire = Wire::new(
             common.server_type,
-            common.encoding,
+            common.dialect,
             &common.channel,
             n_padding_bytes,
             wire_run(SystemTime::now()),

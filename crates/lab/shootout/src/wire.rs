@@ -12,7 +12,7 @@ mod shape;
 
 use std::time::SystemTime;
 
-use plimsoll_cable::encoding::Encoding;
+use plimsoll_cable::subprotocol::Dialect;
 use plimsoll_websocket::Opcode;
 
 use self::payload::Payload;
@@ -43,7 +43,7 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct Wire {
     server_type: ServerType,
-    encoding: Encoding,
+    dialect: Dialect,
     channel: String,
     run: Run,
     padding: String,
@@ -64,10 +64,10 @@ pub(crate) fn padding(n_bytes: usize) -> String {
 }
 
 impl Wire {
-    /// `encoding` and `channel`, the identifier, are Action Cable's; other server types do not use them.
+    /// `dialect` and `channel`, the identifier, are Action Cable's; other server types do not use them.
     pub(crate) fn new(
         server_type: ServerType,
-        encoding: Encoding,
+        dialect: Dialect,
         channel: &str,
         n_padding_bytes: usize,
         run: Run,
@@ -75,7 +75,7 @@ impl Wire {
         let padding = padding(n_padding_bytes);
         Self {
             server_type,
-            encoding,
+            dialect,
             channel: channel.to_owned(),
             run,
             padding,
@@ -86,9 +86,9 @@ impl Wire {
         self.server_type
     }
 
-    /// The encoding of Action Cable messages.
-    pub(crate) fn encoding(&self) -> Encoding {
-        self.encoding
+    /// The dialect of Action Cable messages.
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.dialect
     }
 
     /// The Action Cable identifier.
@@ -116,8 +116,9 @@ impl Wire {
             ServerType::ActionCable | ServerType::ActionCableConnect => {
                 let data = format!(r#"{{"action":"{name}","payload":{}}}"#, payload());
                 let command = plimsoll_cable::command::encode_message(&self.channel, &data);
-                if self.encoding.is_binary() {
-                    let content = self.encoding.encode_command(&command);
+                let encoding = self.dialect.encoding;
+                if encoding.is_binary() {
+                    let content = encoding.encode_command(&command);
                     let content = content.expect("a message can be written in every encoding");
                     return (Opcode::Binary, content.into_owned());
                 }

@@ -254,20 +254,24 @@ fn common(args: ClientArgs, workload: Workload) -> Result<Common, UsageError> {
     for limit in &args.threshold {
         limit.check(workload).map_err(UsageError::Threshold)?;
     }
-    let sub_protocol = args.sub_protocol.filter(|name| !name.is_empty());
+    // A binary encoding needs its sub-protocol, or the server speaks JSON.
+    let mut sub_protocol = args.sub_protocol.filter(|name| !name.is_empty());
+    let mut dialect = Dialect::default();
+    if server_type.is_cable() {
+        dialect = offered_dialect(sub_protocol.as_deref(), encoding)?;
+        if encoding.is_binary() {
+            sub_protocol = Some(dialect.subprotocol().to_owned());
+        }
+    }
     let n_cores = thread::available_parallelism().map_or(1, NonZero::get);
     Ok(Common {
         target: Target::parse(&args.url)?,
         nodes: Vec::new(),
         server_type,
-        encoding,
+        dialect,
         channel: args.channel,
         origin: args.origin,
-        sub_protocol: if server_type.is_cable() {
-            offered(sub_protocol, encoding)?
-        } else {
-            sub_protocol
-        },
+        sub_protocol,
         headers: args
             .header
             .into_iter()
@@ -308,24 +312,22 @@ fn refuse_type(
     }
 }
 
-/// The sub-protocol to offer to an Action Cable server. A binary encoding needs its sub-protocol, or the server
-/// speaks JSON.
-fn offered(sub_protocol: Option<String>, encoding: Encoding) -> Result<Option<String>, UsageError> {
+/// The dialect of an Action Cable server that is offered this sub-protocol. Without one it is the base protocol in the
+/// encoding.
+fn offered_dialect(sub_protocol: Option<&str>, encoding: Encoding) -> Result<Dialect, UsageError> {
     let Some(sub_protocol) = sub_protocol else {
-        let dialect = Dialect {
+        return Ok(Dialect {
             encoding,
             is_extended: false,
-        };
-        let needed = dialect.subprotocol().filter(|_| encoding.is_binary());
-        return Ok(needed.map(str::to_owned));
+        });
     };
-    let meant = Dialect::of(Some(&sub_protocol)).encoding;
-    if meant == encoding {
-        Ok(Some(sub_protocol))
+    let dialect = Dialect::of(Some(sub_protocol));
+    if dialect.encoding == encoding {
+        Ok(dialect)
     } else {
         Err(UsageError::SubProtocol {
-            sub_protocol,
-            meant,
+            sub_protocol: sub_protocol.to_owned(),
+            meant: dialect.encoding,
             encoding,
         })
     }

@@ -2,7 +2,6 @@
 
 use std::{num::NonZero, thread};
 
-use plimsoll_cable::{encoding::Encoding, subprotocol::Dialect};
 use plimsoll_clients::{
     http::Url,
     target::{Target, TargetError},
@@ -32,11 +31,6 @@ pub(crate) enum RecoverUsageError {
     /// An option that other benches have, too.
     #[error(transparent)]
     Common(#[from] UsageError),
-    /// The extended protocol has no such encoding.
-    #[error(
-        "--action-cable-encoding {0} has no extended protocol; expected json or msgpack, or --protocol base"
-    )]
-    Encoding(Encoding),
     /// All clients speak the base protocol already.
     #[error(
         "--base and --protocol base do not go together: --base has clients of the base protocol beside extended ones"
@@ -64,13 +58,6 @@ impl TryFrom<RecoverArgs> for RecoverOptions {
     fn try_from(args: RecoverArgs) -> Result<Self, RecoverUsageError> {
         let target = Target::parse(&args.url)?;
         let protocol = Protocol::from(args.protocol);
-        let dialect = Dialect {
-            encoding: args.action_cable_encoding,
-            is_extended: protocol == Protocol::Extended,
-        };
-        if dialect.subprotocol().is_none() {
-            return Err(RecoverUsageError::Encoding(args.action_cable_encoding));
-        }
         if protocol == Protocol::Base && args.base > 0 {
             return Err(RecoverUsageError::OnlyBase);
         }
@@ -204,10 +191,6 @@ mod tests {
             (
                 "ws://h/ --channel {}",
                 "--channel \"{}\" does not contain {stream}",
-            ),
-            (
-                "ws://h/ --action-cable-encoding protobuf",
-                "--action-cable-encoding protobuf has no extended protocol",
             ),
             (
                 "ws://h/ --broadcast-url redis://h",

@@ -96,12 +96,12 @@ impl Encoding {
     /// Encodes `command`, a JSON text from one of the functions `encode_…` of [`command`](crate::command).
     ///
     /// # Errors
-    /// [`EncodeError`]. JSON never fails, and neither do `subscribe`, `unsubscribe` and `message`.
+    /// [`EncodeError`]. JSON never fails, and neither do the commands of those functions.
     pub fn encode_command(self, command: &str) -> Result<Cow<'_, [u8]>, EncodeError> {
         Ok(match self {
             Self::Json => Cow::Borrowed(command.as_bytes()),
             Self::Msgpack => Cow::Owned(msgpack::from_json(command)?),
-            Self::Protobuf => Cow::Owned(protobuf::command(command)?),
+            Self::Protobuf => Cow::Owned(protobuf::encode_command(command)?),
         })
     }
 
@@ -117,7 +117,7 @@ impl Encoding {
                 protobuf::command_json(bytes, &mut json)?;
                 Ok(Cow::Owned(json))
             }
-            _ => self.reply_json(content),
+            _ => self.reply_json(content, false),
         }
     }
 
@@ -134,12 +134,13 @@ impl Encoding {
         })
     }
 
-    /// The JSON text of a server's message, for [`Reply::parse`](crate::reply::Reply::parse). Its memory is bounded by
-    /// the message: the text has at most ten times as many bytes.
+    /// The JSON text of a server's message, for [`Reply::parse`](crate::reply::Reply::parse). `is_extended`: as in
+    /// [`Encoding::encode_reply`]. Its memory is bounded by the message: the text has at most ten times
+    /// as many bytes, and a hundred more.
     ///
     /// # Errors
     /// [`DecodeError`]. JSON text is not checked here.
-    pub fn reply_json(self, content: Content<'_>) -> Result<Cow<'_, str>, DecodeError> {
+    pub fn reply_json(self, content: Content<'_>, is_extended: bool) -> Result<Cow<'_, str>, DecodeError> {
         match (self, content) {
             (Self::Json, Content::Text(text)) => Ok(Cow::Borrowed(text)),
             (Self::Json, Content::Binary(_)) => Err(DecodeError::NotText),
@@ -151,7 +152,7 @@ impl Encoding {
             }
             (Self::Protobuf, Content::Binary(bytes)) => {
                 let mut json = String::with_capacity(bytes.len() + bytes.len() / 4);
-                protobuf::reply(bytes, &mut json)?;
+                protobuf::reply(bytes, is_extended, &mut json)?;
                 Ok(Cow::Owned(json))
             }
         }

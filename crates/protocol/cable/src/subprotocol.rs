@@ -17,7 +17,7 @@ pub const EXTENDED_MSGPACK: &str = "actioncable-v1-ext-msgpack";
 /// The base protocol in protocol buffers.
 pub const BASE_PROTOBUF: &str = "actioncable-v1-protobuf";
 
-/// The extended protocol in protocol buffers, with other messages of the server. Only servers of this crate speak it.
+/// The extended protocol in protocol buffers, with other messages of the server.
 pub const EXTENDED_PROTOBUF: &str = "actioncable-v1-ext-protobuf";
 
 /// The meaning of a sub-protocol.
@@ -29,13 +29,14 @@ pub struct Dialect {
     pub is_extended: bool,
 }
 
-/// All dialects that clients can offer.
-const DIALECTS: [(&str, Encoding, bool); 5] = [
+/// All dialects.
+const DIALECTS: [(&str, Encoding, bool); 6] = [
     (BASE_JSON, Encoding::Json, false),
     (EXTENDED_JSON, Encoding::Json, true),
     (BASE_MSGPACK, Encoding::Msgpack, false),
     (EXTENDED_MSGPACK, Encoding::Msgpack, true),
     (BASE_PROTOBUF, Encoding::Protobuf, false),
+    (EXTENDED_PROTOBUF, Encoding::Protobuf, true),
 ];
 
 impl Dialect {
@@ -45,18 +46,7 @@ impl Dialect {
         agreed.and_then(Self::named).unwrap_or_default()
     }
 
-    /// The dialect of the sub-protocol that a server of this crate has chosen.
-    pub fn served(chosen: Option<&str>) -> Self {
-        match chosen {
-            Some(EXTENDED_PROTOBUF) => Self {
-                encoding: Encoding::Protobuf,
-                is_extended: true,
-            },
-            other => Self::of(other),
-        }
-    }
-
-    /// The dialect with this name, for clients.
+    /// The dialect with this name.
     pub fn named(name: &str) -> Option<Self> {
         let (_, encoding, is_extended) = DIALECTS.into_iter().find(|(known, ..)| *known == name)?;
         Some(Self {
@@ -65,13 +55,16 @@ impl Dialect {
         })
     }
 
-    /// The sub-protocol to offer; `None` for the extension in protocol buffers.
-    pub fn subprotocol(self) -> Option<&'static str> {
-        let mut dialects = DIALECTS.into_iter();
-        let it = dialects.find(|(_, encoding, is_extended)| {
-            (*encoding, *is_extended) == (self.encoding, self.is_extended)
-        });
-        it.map(|(name, ..)| name)
+    /// Its name, which clients offer.
+    pub fn subprotocol(self) -> &'static str {
+        match (self.encoding, self.is_extended) {
+            (Encoding::Json, false) => BASE_JSON,
+            (Encoding::Json, true) => EXTENDED_JSON,
+            (Encoding::Msgpack, false) => BASE_MSGPACK,
+            (Encoding::Msgpack, true) => EXTENDED_MSGPACK,
+            (Encoding::Protobuf, false) => BASE_PROTOBUF,
+            (Encoding::Protobuf, true) => EXTENDED_PROTOBUF,
+        }
     }
 
     /// The names of all dialects.
@@ -79,16 +72,6 @@ impl Dialect {
         DIALECTS.into_iter().map(|(name, ..)| name)
     }
 }
-
-/// The sub-protocols that servers of this crate speak.
-pub const SERVED: [&str; 6] = [
-    BASE_JSON,
-    EXTENDED_JSON,
-    BASE_MSGPACK,
-    EXTENDED_MSGPACK,
-    BASE_PROTOBUF,
-    EXTENDED_PROTOBUF,
-];
 
 /// The beginning of a sub-protocol that carries a token and is no protocol (docs/protocols/identification.md, Tokens).
 const TOKEN_PREFIX: &str = "anycable-token.";
@@ -111,8 +94,8 @@ pub fn choose<'a>(offered: impl IntoIterator<Item = &'a str>) -> Result<Option<&
     const MAX_SHOWN: usize = 200;
     let mut unknown = String::new();
     for offer in offered {
-        if let Some(served) = SERVED.into_iter().find(|served| *served == offer) {
-            return Ok(Some(served));
+        if let Some(dialect) = Dialect::named(offer) {
+            return Ok(Some(dialect.subprotocol()));
         }
         if !offer.starts_with(TOKEN_PREFIX) && unknown.len() < MAX_SHOWN {
             let separator = if unknown.is_empty() { "" } else { ", " };
@@ -150,17 +133,16 @@ mod tests {
                 "actioncable-v1-ext-json",
                 "actioncable-v1-msgpack",
                 "actioncable-v1-ext-msgpack",
-                "actioncable-v1-protobuf"
+                "actioncable-v1-protobuf",
+                "actioncable-v1-ext-protobuf"
             ]
         );
         for name in names {
-            assert_eq!(Dialect::of(Some(name)).subprotocol(), Some(name));
+            let dialect = Dialect::of(Some(name));
+            assert_eq!(dialect.subprotocol(), name);
+            assert_eq!(name.contains("-ext-"), dialect.is_extended, "{name}");
+            assert!(name.ends_with(dialect.encoding.name()), "{name}");
         }
-        let protobuf = Dialect {
-            encoding: Encoding::Protobuf,
-            is_extended: true,
-        };
-        assert_eq!(protobuf.subprotocol(), None);
         for agreed in [None, Some("graphql-ws"), Some(BASE_JSON)] {
             assert_eq!(Dialect::of(agreed), Dialect::default());
         }
@@ -181,12 +163,6 @@ mod tests {
         );
         check(&["graphql-ws", "actioncable-v1-json"], Ok(Some(BASE_JSON)));
         check(&["actioncable-v1-ext-protobuf"], Ok(Some(EXTENDED_PROTOBUF)));
-        for name in SERVED {
-            let dialect = Dialect::served(Some(name));
-            assert_eq!(name.contains("-ext-"), dialect.is_extended, "{name}");
-            assert!(name.ends_with(dialect.encoding.name()), "{name}");
-        }
-        assert_eq!(Dialect::served(None), Dialect::default());
     }
 
     #[test]

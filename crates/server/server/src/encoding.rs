@@ -294,8 +294,8 @@ mod tests {
     #[test]
     fn every_dialect_has_a_format_of_its_own() {
         let mut formats = Vec::new();
-        for name in subprotocol::SERVED {
-            let dialect = Dialect::served(Some(name));
+        for name in Dialect::names() {
+            let dialect = Dialect::of(Some(name));
             for is_compressed in [false, true] {
                 let format = dialect_format(dialect, is_compressed);
                 assert_eq!(is_deflated(format), is_compressed, "{name}");

@@ -68,7 +68,7 @@ pub fn check_agreed(connection: &Connection, offered: Dialect) -> Result<(), Con
         return Ok(());
     }
     Err(ConnectError::NotAgreed {
-        offered: offered.subprotocol().unwrap_or_default(),
+        offered: offered.subprotocol(),
         chosen: connection.protocol().unwrap_or("none").to_owned(),
     })
 }
@@ -138,11 +138,15 @@ pub(super) fn opcode(encoding: Encoding) -> Opcode {
 /// The JSON of the next message, and when it arrived.
 async fn next(connection: &mut Connection) -> Result<(Instant, String), Ending> {
     let Message { at, payload } = connection.next_message().await?;
-    let encoding = Dialect::of(connection.protocol()).encoding;
+    let Dialect {
+        encoding,
+        is_extended,
+    } = Dialect::of(connection.protocol());
+    let read = |content: Content<'_>| encoding.reply_json(content, is_extended).map(Cow::into_owned);
     let json = match payload {
         Payload::Text(text) if !encoding.is_binary() => text,
-        Payload::Text(text) => encoding.reply_json(Content::Text(&text))?.into_owned(),
-        Payload::Binary(bytes) => encoding.reply_json(Content::Binary(&bytes))?.into_owned(),
+        Payload::Text(text) => read(Content::Text(&text))?,
+        Payload::Binary(bytes) => read(Content::Binary(&bytes))?,
     };
     Ok((at, json))
 }

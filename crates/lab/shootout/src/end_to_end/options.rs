@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plimsoll_cable::encoding::Encoding;
+use plimsoll_cable::subprotocol::Dialect;
 use plimsoll_clients::target::Target;
 
 use super::server::Server;
@@ -13,7 +13,7 @@ fn common(server: &Server) -> Common {
         target: Target::parse(&server.url()).unwrap(),
         nodes: Vec::new(),
         server_type: server.server_type(),
-        encoding: Encoding::Json,
+        dialect: Dialect::default(),
         channel: r#"{"channel":"BenchmarkChannel"}"#.to_owned(),
         origin: "http://localhost".to_owned(),
         sub_protocol: None,

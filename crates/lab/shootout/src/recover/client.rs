@@ -237,7 +237,7 @@ impl Client {
         self.shared.tally.borrow_mut().n_attempts += 1;
         let dialect = setup.dialect(self.protocol);
         let mut route = setup.routes[self.idx % setup.routes.len()].clone();
-        route.protocols = dialect.subprotocol().map(str::to_owned).into_iter().collect();
+        route.protocols = vec![dialect.subprotocol().to_owned()];
         if let Some(resumption) = self.resumption.as_ref().filter(|_| self.may_resume) {
             let sid = resumption.sid().to_owned();
             route.headers.push(("X-ANYCABLE-RESTORE-SID".to_owned(), sid));

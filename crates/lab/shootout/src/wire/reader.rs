@@ -2,10 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use plimsoll_cable::{
-    encoding::{Content, Encoding},
-    reply::Reply,
-};
+use plimsoll_cable::{encoding::Content, reply::Reply, subprotocol::Dialect};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -20,8 +17,8 @@ const MAX_SHAPES: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Reader {
     wire: Arc<Wire>,
-    /// The encoding of Action Cable messages.
-    encoding: Encoding,
+    /// The dialect of Action Cable messages.
+    dialect: Dialect,
     shapes: Vec<Shape>,
 }
 
@@ -56,7 +53,7 @@ struct Identified<'a> {
 impl Reader {
     pub(crate) fn new(wire: Arc<Wire>) -> Self {
         Self {
-            encoding: wire.encoding(),
+            dialect: wire.dialect(),
             wire,
             shapes: Vec::new(),
         }
@@ -64,7 +61,7 @@ impl Reader {
 
     /// Understands a text message.
     pub(crate) fn text(&mut self, frame: &str) -> Inbound {
-        if self.encoding.is_binary() {
+        if self.dialect.encoding.is_binary() {
             Inbound::Foreign
         } else {
             self.json(frame)
@@ -84,7 +81,11 @@ impl Reader {
         if self.wire.server_type == ServerType::Binary {
             return into_inbound(binary::decode(message, self.wire.run));
         }
-        match self.encoding.reply_json(Content::Binary(message)) {
+        let Dialect {
+            encoding,
+            is_extended,
+        } = self.dialect;
+        match encoding.reply_json(Content::Binary(message), is_extended) {
             Ok(json) => self.json(&json),
             Err(_) => Inbound::Foreign,
         }

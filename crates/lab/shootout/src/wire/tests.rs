@@ -2,6 +2,8 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
+use plimsoll_cable::subprotocol::{BASE_MSGPACK, BASE_PROTOBUF, EXTENDED_PROTOBUF};
+
 use super::*;
 
 const RUN: Run = Run {
@@ -11,7 +13,7 @@ const RUN: Run = Run {
 const CHANNEL: &str = r#"{"channel":"BenchmarkChannel"}"#;
 
 fn wire(server_type: ServerType, n_padding_bytes: usize) -> Wire {
-    Wire::new(server_type, Encoding::Json, CHANNEL, n_padding_bytes, RUN)
+    Wire::new(server_type, Dialect::default(), CHANNEL, n_padding_bytes, RUN)
 }
 
 fn encoded(server_type: ServerType, command: Command, n_padding_bytes: usize) -> Vec<u8> {
@@ -50,14 +52,13 @@ fn commands_have_the_documented_bytes() {
 
 #[test]
 fn commands_in_binary_encodings_are_binary_messages() {
-    for (encoding, head) in [
-        (
-            Encoding::Msgpack,
-            &b"\x83\xa7command\xa7message\xaaidentifier"[..],
-        ),
-        (Encoding::Protobuf, b"\x10\x03\x1a\x1e{\"channel\":"),
+    for (name, head) in [
+        (BASE_MSGPACK, &b"\x83\xa7command\xa7message\xaaidentifier"[..]),
+        (BASE_PROTOBUF, b"\x10\x03\x1a\x1e{\"channel\":"),
+        (EXTENDED_PROTOBUF, b"\x10\x03\x1a\x1e{\"channel\":"),
     ] {
-        let wire = Wire::new(ServerType::ActionCable, encoding, CHANNEL, 3, RUN);
+        let dialect = Dialect::of(Some(name));
+        let wire = Wire::new(ServerType::ActionCable, dialect, CHANNEL, 3, RUN);
         let (opcode, content) = wire.encode(Command::Echo, 7, UNIX_EPOCH);
         assert_eq!(opcode, Opcode::Binary);
         assert!(content.starts_with(head), "{content:02x?}");

@@ -2,7 +2,6 @@
 
 use std::{rc::Rc, time::Duration};
 
-use plimsoll_cable::subprotocol::Dialect;
 use plimsoll_clients::{
     cable,
     cause::Cause,
@@ -47,11 +46,8 @@ pub(super) async fn open(
     }
     let opened = cable::open(options, traffic).await;
     let (mut connection, timings, welcome) = opened.map_err(|error| Unready::new(error.cause(), &error))?;
-    let offered = Dialect {
-        encoding: setup.wire.encoding(),
-        is_extended: false,
-    };
-    cable::check_agreed(&connection, offered).map_err(|error| Unready::new(error.cause(), &error))?;
+    cable::check_agreed(&connection, setup.wire.dialect())
+        .map_err(|error| Unready::new(error.cause(), &error))?;
     let subscribe = cable::subscribe(&mut connection, setup.wire.channel(), setup.subscribe_limit).await;
     let subscribe = subscribe.map_err(|error| Unready::new(error.cause(), &error))?;
     Ok((connection, opening(&timings, Some(welcome), Some(subscribe))))

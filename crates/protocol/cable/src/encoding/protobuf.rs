@@ -1,26 +1,23 @@
 //! Protocol buffers, as `actioncable-v1-protobuf` has them: one message for both directions, whose payload is msgpack.
-//! `actioncable-v1-ext-protobuf` has another message from the server, with positions and resumed sessions; only servers
-//! use it here. Presence and answered pings are additions to AnyCable's schema: see [`messages`].
+//! `actioncable-v1-ext-protobuf` has another message from the server, with positions and resumed sessions. Presence and
+//! answered pings are additions to AnyCable's schema: see [`messages`].
 
 mod commands;
 mod messages;
 mod replies;
 
-use std::borrow::Cow;
-
 use prost::Message as _;
 
-use self::messages::{CommandMessage, DISCONNECT, NO_TYPE, ServerMessage, type_name};
-pub(super) use self::{commands::command_json, replies::encode_reply};
+use self::messages::{DISCONNECT, ExtendedMessage, NO_TYPE, ServerMessage, type_name};
+pub(super) use self::{
+    commands::{command_json, encode_command},
+    replies::encode_reply,
+};
 use super::{
-    EncodeError,
-    json_text::{push_entry, push_key},
+    json_text::{push_entry, push_key, push_text},
     msgpack::{MsgpackError, value_to_json},
 };
-use crate::{
-    command::{Command, CommandError},
-    presence::MESSAGE_TYPE,
-};
+use crate::presence::MESSAGE_TYPE;
 
 /// Bytes are not the message that was expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,49 +30,13 @@ pub enum ProtobufError {
     Payload(#[from] MsgpackError),
 }
 
-/// The message for a command's JSON text.
-pub(super) fn command(json: &str) -> Result<Vec<u8>, EncodeError> {
-    let command = Command::parse(json.as_bytes()).map_err(|error| match error {
-        CommandError::NotJson(error) | CommandError::WrongFields(error) => EncodeError::Json(error),
-        CommandError::NotAnObject(_) => EncodeError::NotInProtobuf("given"),
-        // A known command without a required field has no form in protobuf, either.
-        CommandError::Missing { command, .. } => EncodeError::NotInProtobuf(command),
-        CommandError::Unknown(_) => EncodeError::NotInProtobuf("given"),
-    })?;
-    let (number, identifier, data) = match command {
-        Command::Subscribe {
-            identifier,
-            history: None,
-            presence: None,
-        } => (1, identifier, None),
-        Command::Unsubscribe { identifier } => (2, identifier, None),
-        Command::Message { identifier, data } => (3, identifier, Some(data)),
-        Command::Subscribe {
-            presence: Some(_), ..
-        } => {
-            return Err(EncodeError::NotInProtobuf("subscribe with presence"));
-        }
-        Command::Subscribe { .. } => return Err(EncodeError::NotInProtobuf("subscribe with history")),
-        Command::Whisper { .. } => return Err(EncodeError::NotInProtobuf("whisper")),
-        Command::History { .. } => return Err(EncodeError::NotInProtobuf("history")),
-        Command::Presence { .. } => return Err(EncodeError::NotInProtobuf("presence")),
-        Command::Join { .. } => return Err(EncodeError::NotInProtobuf("join")),
-        Command::Leave { .. } => return Err(EncodeError::NotInProtobuf("leave")),
-        Command::Pong => return Err(EncodeError::NotInProtobuf("pong")),
-        Command::Ping => return Err(EncodeError::NotInProtobuf("ping")),
+/// Appends the JSON of a server's message. `is_extended`: it is one of the extended protocol.
+pub(super) fn reply(message: &[u8], is_extended: bool, json: &mut String) -> Result<(), ProtobufError> {
+    let message = if is_extended {
+        ExtendedMessage::decode(message)?
+    } else {
+        ServerMessage::decode(message)?.into()
     };
-    let message = CommandMessage {
-        command: number,
-        identifier: identifier.into_owned(),
-        data: data.map(Cow::into_owned).unwrap_or_default(),
-        ..CommandMessage::default()
-    };
-    Ok(message.encode_to_vec())
-}
-
-/// Appends the JSON of a server's message.
-pub(super) fn reply(message: &[u8], json: &mut String) -> Result<(), ProtobufError> {
-    let message = ServerMessage::decode(message)?;
     json.push('{');
     match (message.kind, type_name(message.kind)) {
         _ if !message.presence.is_empty() => push_entry(json, "type", MESSAGE_TYPE),
@@ -84,10 +45,8 @@ pub(super) fn reply(message: &[u8], json: &mut String) -> Result<(), ProtobufErr
         // Treated like an unknown type in JSON.
         (unknown, None) => push_entry(json, "type", &format!("number {unknown}")),
     }
-    // An absent field has its default: protocol buffers do not tell the two apart.
-    if !message.identifier.is_empty() {
-        push_entry(json, "identifier", &message.identifier);
-    }
+    push_session(json, &message);
+    push_text_unless_empty(json, "identifier", &message.identifier);
     let payload = match &*message.presence {
         [] => &message.message,
         _ => &message.presence,
@@ -96,15 +55,46 @@ pub(super) fn reply(message: &[u8], json: &mut String) -> Result<(), ProtobufErr
         push_key(json, "message");
         value_to_json(payload, json)?;
     }
-    if !message.reason.is_empty() {
-        push_entry(json, "reason", &message.reason);
-    }
+    push_text_unless_empty(json, "reason", &message.reason);
     if message.kind == DISCONNECT {
         push_key(json, "reconnect");
         json.push_str(if message.reconnect { "true" } else { "false" });
     }
+    push_position(json, &message);
     json.push('}');
     Ok(())
+}
+
+/// An absent field has its default: protocol buffers do not tell the two apart.
+fn push_text_unless_empty(json: &mut String, key: &str, text: &str) {
+    if !text.is_empty() {
+        push_entry(json, key, text);
+    }
+}
+
+fn push_session(json: &mut String, message: &ExtendedMessage) {
+    push_text_unless_empty(json, "sid", &message.sid);
+    if message.restored {
+        push_key(json, "restored");
+        json.push_str("true");
+        push_key(json, "restored_ids");
+        json.push('[');
+        for (n, id) in message.restored_ids.iter().enumerate() {
+            json.push_str(if n == 0 { "" } else { "," });
+            push_text(json, id);
+        }
+        json.push(']');
+    }
+}
+
+fn push_position(json: &mut String, message: &ExtendedMessage) {
+    if message.stream_id.is_empty() {
+        return;
+    }
+    push_entry(json, "stream_id", &message.stream_id);
+    push_entry(json, "epoch", &message.epoch);
+    push_key(json, "offset");
+    json.push_str(&message.offset.to_string());
 }
 
 #[cfg(test)]

@@ -5,10 +5,7 @@ use std::{
     time::Instant,
 };
 
-use plimsoll_cable::{
-    encoding::{Content, Encoding},
-    subprotocol::Dialect,
-};
+use plimsoll_cable::{encoding::Content, subprotocol::Dialect};
 use plimsoll_websocket::Event;
 
 use super::Ending;
@@ -34,7 +31,7 @@ pub(super) struct Link {
 /// The messages of one read, on their way to their channels.
 struct Arrivals<'a, F> {
     ending: &'a mut Option<Ending>,
-    encoding: Encoding,
+    dialect: Dialect,
     is_stalled: bool,
     on_json: F,
 }
@@ -48,9 +45,13 @@ impl<F: FnMut(Instant, &str) -> Result<(), Ending>> Recipient for Arrivals<'_, F
             Event::Binary(bytes) => Content::Binary(bytes),
             Event::Ping(_) | Event::Pong(_) | Event::Close(_) => return,
         };
-        let json = self.encoding.reply_json(content).map_err(Ending::from);
+        let Dialect {
+            encoding,
+            is_extended,
+        } = self.dialect;
+        let json = encoding.reply_json(content, is_extended).map_err(Ending::from);
         let routed = json.and_then(|json| {
-            tracing::trace!(target: LOG_TARGET, "received {}: {}", self.encoding, shortened(&json));
+            tracing::trace!(target: LOG_TARGET, "received {encoding}: {}", shortened(&json));
             (self.on_json)(at, &json)
         });
         *self.ending = routed.err();
@@ -99,7 +100,7 @@ impl Link {
         };
         let mut arrivals = Arrivals {
             ending: &mut self.ending,
-            encoding: self.dialect.encoding,
+            dialect: self.dialect,
             is_stalled,
             on_json,
         };

@@ -153,12 +153,7 @@ fn upgrade(target: &Target, address: SocketAddr, options: &ConnectOptions) -> we
     let scheme = if target.is_secure() { "https" } else { "http" };
     let mut upgrade = websocket::Options::new(target.clone(), vec![address]);
     upgrade.origin = Some(format!("{scheme}://{}", target.authority()));
-    upgrade.protocols = options
-        .dialect()
-        .subprotocol()
-        .map(str::to_owned)
-        .into_iter()
-        .collect();
+    upgrade.protocols = vec![options.dialect().subprotocol().to_owned()];
     upgrade.max_message_bytes = MAX_MESSAGE_BYTES;
     for (name, value) in &options.headers {
         match name.to_ascii_lowercase().as_str() {

@@ -106,18 +106,12 @@ impl ConnectOptions {
                 encoding: codec,
                 is_extended,
             };
-            let wanted = wanted.subprotocol().unwrap_or("none of the extended protocol");
             return Err(format!(
-                "the options codec and protocol of cable.connect() contradict each other: the codec {codec} needs {wanted}"
+                "the options codec and protocol of cable.connect() contradict each other: the codec {codec} needs {}",
+                wanted.subprotocol()
             ));
         }
-        match self.dialect().subprotocol() {
-            Some(_) => Ok(()),
-            None => Err(format!(
-                "the option resume of cable.connect() needs the extended protocol, which the codec {encoding} does \
-                 not support; expected the codec json or msgpack"
-            )),
-        }
+        Ok(())
     }
 
     /// Sets one option. The error names the expected value.

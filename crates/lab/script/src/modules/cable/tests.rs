@@ -135,10 +135,6 @@ async fn wrong_options_are_named() {
             "{ codec: 'msgpack', protocol: 'actioncable-v1-ext-json' }",
             "the codec msgpack needs actioncable-v1-ext-msgpack",
         ),
-        (
-            "{ codec: 'protobuf', resume: connect() }",
-            "expected the codec json or msgpack",
-        ),
         ("{ logLevel: 'loud' }", "expected one of panic"),
         ("{ protocol: 'x' }", "actioncable-v1-ext-json"),
         ("{ resume: {} }", "expected a client of an earlier connect()"),

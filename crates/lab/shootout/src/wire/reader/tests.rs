@@ -2,6 +2,10 @@
 
 use std::time::SystemTime;
 
+use plimsoll_cable::{
+    encoding::Encoding,
+    subprotocol::{BASE_JSON, BASE_MSGPACK, BASE_PROTOBUF, EXTENDED_PROTOBUF},
+};
 use proptest::prelude::*;
 
 use super::*;
@@ -14,7 +18,13 @@ const RUN: Run = Run {
 const CHANNEL: &str = r#"{"channel":"BenchmarkChannel"}"#;
 
 fn reader(server_type: ServerType) -> Reader {
-    Reader::new(Arc::new(Wire::new(server_type, Encoding::Json, CHANNEL, 3, RUN)))
+    Reader::new(Arc::new(Wire::new(
+        server_type,
+        Dialect::default(),
+        CHANNEL,
+        3,
+        RUN,
+    )))
 }
 
 #[test]
@@ -126,16 +136,16 @@ fn binary_encodings_are_read_as_the_json_that_they_stand_for() {
             r#"{{"identifier":"{{\"channel\":\"BenchmarkChannel\"}}","message":{{"action":"{kind}","payload":{{"id":"000000ab.12"}}}}}}"#
         )
     };
-    let reader = |encoding| {
+    let reader = |name| {
         Reader::new(Arc::new(Wire::new(
             ServerType::ActionCable,
-            encoding,
+            Dialect::of(Some(name)),
             CHANNEL,
             3,
             RUN,
         )))
     };
-    let mut msgpack = reader(Encoding::Msgpack);
+    let mut msgpack = reader(BASE_MSGPACK);
     for (json, expected) in [
         (of("broadcast"), Inbound::Ours(Kind::Broadcast, 12)),
         (of("broadcast"), Inbound::Ours(Kind::Broadcast, 12)),
@@ -153,13 +163,15 @@ fn binary_encodings_are_read_as_the_json_that_they_stand_for() {
     assert_eq!(msgpack.shapes.len(), 2);
     // A text message belongs to another sender, even if its JSON looks like ours.
     assert_eq!(msgpack.text(&of("broadcast")), Inbound::Foreign);
-    assert_eq!(reader(Encoding::Json).binary(b"\x80"), Inbound::Foreign);
-    let mut protobuf = reader(Encoding::Protobuf);
-    assert_eq!(protobuf.binary(b"\x08\x03"), Inbound::Chatter);
-    assert_eq!(
-        protobuf.binary(b"\x08\x02\x32\x06remote"),
-        Inbound::Goodbye("remote".into())
-    );
+    assert_eq!(reader(BASE_JSON).binary(b"\x80"), Inbound::Foreign);
+    for (name, goodbye) in [
+        (BASE_PROTOBUF, b"\x08\x02\x32\x06remote"),
+        (EXTENDED_PROTOBUF, b"\x08\x02\x22\x06remote"),
+    ] {
+        let mut protobuf = reader(name);
+        assert_eq!(protobuf.binary(b"\x08\x03"), Inbound::Chatter);
+        assert_eq!(protobuf.binary(goodbye), Inbound::Goodbye("remote".into()));
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plimsoll_cable::encoding::Encoding;
+use plimsoll_cable::subprotocol::Dialect;
 
 use super::*;
 use crate::wire::Run;
@@ -13,7 +13,7 @@ const RUN: Run = Run {
 };
 
 fn book(server_type: ServerType) -> Book {
-    let wire = Wire::new(server_type, Encoding::Json, "channel", 0, RUN);
+    let wire = Wire::new(server_type, Dialect::default(), "channel", 0, RUN);
     Book::new(Arc::new(wire), Nodes::default())
 }
 

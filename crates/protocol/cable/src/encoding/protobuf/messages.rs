@@ -108,6 +108,21 @@ pub(super) struct ExtendedMessage {
     pub(super) presence: Vec<u8>,
 }
 
+/// A message of the base protocol has no position and no session.
+impl From<ServerMessage> for ExtendedMessage {
+    fn from(message: ServerMessage) -> Self {
+        Self {
+            kind: message.kind,
+            identifier: message.identifier,
+            message: message.message,
+            reason: message.reason,
+            reconnect: message.reconnect,
+            presence: message.presence,
+            ..Self::default()
+        }
+    }
+}
+
 /// The type of messages of a subscription.
 pub(super) const NO_TYPE: u64 = 0;
 
@@ -156,6 +171,14 @@ pub(super) fn type_number(name: &str) -> Option<u64> {
     TYPES
         .iter()
         .find_map(|(number, known)| (*known == name).then_some(*number))
+}
+
+/// The number of a command; 0, which is none, for an unknown one.
+pub(super) fn command_number(name: &str) -> u32 {
+    let number = COMMANDS
+        .iter()
+        .find_map(|(number, known)| (*known == name).then_some(*number));
+    number.unwrap_or_default()
 }
 
 /// The name of a command. `None`: the number is unknown.

@@ -115,17 +115,35 @@ mod tests {
         },
     };
 
-    /// What the codec of load clients reads.
+    /// What clients read.
+    #[track_caller]
+    fn check_dialect(reply: &str, is_extended: bool, expected: &str) {
+        let bytes = encode_reply(reply, is_extended).expect("it exists in protobuf");
+        let read = Encoding::Protobuf.reply_json(Content::Binary(&bytes), is_extended);
+        assert_eq!(read.as_deref(), Ok(expected), "{reply}");
+    }
+
+    /// Messages without a position or session are the same in both dialects.
     #[track_caller]
     fn check(reply: &str, expected: &str) {
-        let bytes = encode_reply(reply, false).expect("it exists in protobuf");
-        let read = Encoding::Protobuf.reply_json(Content::Binary(&bytes));
-        assert_eq!(read.as_deref(), Ok(expected), "{reply}");
+        check_dialect(reply, false, expected);
+        check_dialect(reply, true, expected);
     }
 
     #[test]
     fn clients_read_what_servers_write() {
-        check(r#"{"type":"welcome","sid":"s"}"#, r#"{"type":"welcome"}"#);
+        let welcome = r#"{"type":"welcome","sid":"s"}"#;
+        check_dialect(welcome, false, r#"{"type":"welcome"}"#);
+        check_dialect(welcome, true, welcome);
+        let restored = encode_restored("new", ["a", "\"b"]);
+        check_dialect(&restored, true, &restored);
+        let position = Position {
+            stream: "s".into(),
+            epoch: "e".into(),
+            offset: 7,
+        };
+        let kept = encode_kept_message(None, "i", "1", &position);
+        check_dialect(&kept, true, &kept);
         for reply in [
             encode_ping(1_778_384_896),
             encode_confirm("i"),

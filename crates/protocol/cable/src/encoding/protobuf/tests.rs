@@ -1,14 +1,11 @@
 //! Messages byte by byte. `tests/foreign` compares them with `protobufjs`.
 
 use super::*;
-use crate::command::{
-    HistoryRequest, encode_history, encode_join, encode_leave, encode_message, encode_pong, encode_presence,
-    encode_subscribe, encode_unsubscribe, encode_whisper,
-};
+use crate::command::{encode_message, encode_subscribe, encode_unsubscribe};
 
 fn read(message: &[u8]) -> Result<String, ProtobufError> {
     let mut json = String::new();
-    reply(message, &mut json)?;
+    reply(message, false, &mut json)?;
     Ok(json)
 }
 
@@ -24,56 +21,77 @@ fn refuse(message: &[u8], expected: &str) {
 
 #[test]
 fn commands_have_the_documented_fields() {
-    assert_eq!(command(&encode_subscribe("id")).unwrap(), b"\x10\x01\x1a\x02id");
-    assert_eq!(command(&encode_unsubscribe("")).unwrap(), b"\x10\x02");
     assert_eq!(
-        command(&encode_message("i\"", "{}")).unwrap(),
+        encode_command(&encode_subscribe("id")).unwrap(),
+        b"\x10\x01\x1a\x02id"
+    );
+    assert_eq!(encode_command(&encode_unsubscribe("")).unwrap(), b"\x10\x02");
+    assert_eq!(
+        encode_command(&encode_message("i\"", "{}")).unwrap(),
         b"\x10\x03\x1a\x02i\"\x22\x02{}"
     );
     for (n_bytes, head) in [(127, &b"\x10\x01\x1a\x7f"[..]), (128, b"\x10\x01\x1a\x80\x01")] {
         let text = "x".repeat(n_bytes);
         let expected = [head, text.as_bytes()].concat();
-        assert_eq!(command(&encode_subscribe(&text)).unwrap(), expected);
+        assert_eq!(encode_command(&encode_subscribe(&text)).unwrap(), expected);
     }
     let long = "x".repeat(300);
-    let message = command(&encode_subscribe(&long)).unwrap();
+    let message = encode_command(&encode_subscribe(&long)).unwrap();
     assert_eq!(&message[..5], b"\x10\x01\x1a\xac\x02");
     assert_eq!(message.len(), 305);
 }
 
 #[test]
-fn commands_that_do_not_exist_are_named() {
-    let null = serde_json::value::RawValue::NULL;
-    let history = HistoryRequest {
-        since: Some(1),
-        ..HistoryRequest::default()
-    };
-    let with_history = r#"{"command":"subscribe","identifier":"i","history":{"since":1}}"#;
-    for (json, name) in [
-        (with_history.to_owned(), "subscribe with history"),
-        (encode_whisper("i", null), "whisper"),
-        (encode_history("i", &history), "history"),
-        (encode_presence("i"), "presence"),
-        (r#"{"command":"ping"}"#.to_owned(), "ping"),
-        (r#"{"command":"message","identifier":"i"}"#.to_owned(), "message"),
-        (r#"{"command":"dance"}"#.to_owned(), "given"),
-        ("[]".to_owned(), "given"),
-        (encode_leave("i"), "leave"),
-        (encode_join("i", "1", null), "join"),
-        (encode_pong(), "pong"),
+fn only_whole_commands_are_written() {
+    for (json, expected) in [
+        (
+            r#"{"command":"message","identifier":"i"}"#,
+            r#"protobuf cannot carry this command: command "message" needs "data" to be "#,
+        ),
+        (
+            r#"{"command":"dance"}"#,
+            r#"protobuf cannot carry this command: unknown command "dance"; use msgpack or json"#,
+        ),
+        (
+            "[]",
+            "protobuf cannot carry this command: the command is a list, not a JSON object; use msgpack or json",
+        ),
+        ("{", "write the command in a binary encoding: "),
+        (r#"{"command":5}"#, "write the command in a binary encoding: "),
     ] {
-        let error = command(&json).unwrap_err().to_string();
-        assert!(
-            error.starts_with(&format!("the command {name} does not exist in protobuf")),
-            "{error}"
-        );
+        let error = encode_command(json).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}");
     }
-    for json in ["{", r#"{"command":5}"#] {
-        let error = command(json).unwrap_err().to_string();
-        assert!(
-            error.starts_with("write the command in a binary encoding: "),
-            "{error}"
-        );
+}
+
+#[test]
+fn the_extended_message_has_positions_and_resumed_sessions() {
+    for (message, expected) in [
+        (&b"\x08\x01\x4a\x01s"[..], r#"{"type":"welcome","sid":"s"}"#),
+        (
+            b"\x08\x01\x4a\x01s\x50\x01",
+            r#"{"type":"welcome","sid":"s","restored":true,"restored_ids":[]}"#,
+        ),
+        (
+            b"\x08\x01\x4a\x01s\x50\x01\x5a\x01a\x5a\x02\"b",
+            r#"{"type":"welcome","sid":"s","restored":true,"restored_ids":["a","\"b"]}"#,
+        ),
+        (
+            b"\x12\x01i\x1a\x01\x05\x32\x01s\x3a\x01e\x40\x07",
+            r#"{"identifier":"i","message":5,"stream_id":"s","epoch":"e","offset":7}"#,
+        ),
+        (
+            b"\x08\x06\x12\x01i",
+            r#"{"type":"confirm_history","identifier":"i"}"#,
+        ),
+        (
+            b"\x08\x02\x22\x06remote\x28\x01",
+            r#"{"type":"disconnect","reason":"remote","reconnect":true}"#,
+        ),
+    ] {
+        let mut json = String::new();
+        reply(message, true, &mut json).unwrap();
+        assert_eq!(json, expected, "{message:02x?}");
     }
 }
 

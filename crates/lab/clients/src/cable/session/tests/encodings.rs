@@ -24,7 +24,9 @@ async fn says(scene: &mut Scene, expected: &str) {
     let Got::Binary(got) = scene.peer.next().await else {
         panic!("expected {expected}");
     };
-    let json = Encoding::Msgpack.reply_json(Content::Binary(&got)).unwrap();
+    let json = Encoding::Msgpack
+        .reply_json(Content::Binary(&got), false)
+        .unwrap();
     assert_eq!(json.replace(&escaped(), "{ID}"), expected);
 }
 
