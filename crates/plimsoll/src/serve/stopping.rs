@@ -31,6 +31,15 @@ pub(super) struct StoppingOptions {
     /// --ready_path answers 503, so that a load balancer sends no new clients.
     #[arg(long, default_value_t = 0, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=3600))]
     shutdown_delay: u64,
+    /// Send clients away one after the other before the stop, over the time of --shutdown_timeout.
+    /// --shutdown_slowdrain_period sets another time.
+    #[arg(long)]
+    shutdown_slowdrain: bool,
+    /// Seconds over which clients are sent away one after the other before the stop, so that they do not come back all at
+    /// once. New clients are answered 503; who is still there is served. Few clients are sent away sooner, one every half
+    /// second.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=3600))]
+    shutdown_slowdrain_period: Option<u64>,
     /// Stop when standard input ends: a parent process that dies takes its server with it.
     #[arg(long, hide = true)]
     exit_with_stdin: bool,
@@ -58,6 +67,16 @@ impl StoppingOptions {
 
     pub(super) fn shutdown_timeout(&self) -> Duration {
         Duration::from_secs(self.shutdown_timeout)
+    }
+
+    /// The time over which clients are sent away before the stop.
+    pub(super) fn slow_drain(&self) -> Duration {
+        let by_default = if self.shutdown_slowdrain {
+            self.shutdown_timeout
+        } else {
+            0
+        };
+        Duration::from_secs(self.shutdown_slowdrain_period.unwrap_or(by_default))
     }
 
     /// Handles signals from now on.

@@ -65,6 +65,9 @@ pub struct Config {
     pub handshake_timeout: Duration,
     /// The request headers that the application receives.
     pub proxied_headers: ProxiedHeaders,
+    /// The time over which a server that stops sends its clients away, one after the other, before it drains. Zero: it
+    /// drains at once.
+    pub slow_drain: Duration,
     /// How long the sessions may take to close at shutdown before they are cut off.
     pub drain_timeout: Duration,
     /// How long the whole shutdown may take, including the sessions' part. The application gets the remaining time, at

@@ -1,11 +1,11 @@
-//! The end of a shard: accepted broadcasts are delivered, every session is told that the server restarts, and the
-//! clients get a moment to leave.
+//! The end of a shard: clients may be sent away one after the other; then accepted broadcasts are delivered, every
+//! session that is left is told that the server restarts, and the clients get a moment to leave.
 
 use std::{rc::Rc, time::Duration};
 
 use tokio::{
-    sync::watch,
-    time::{Instant, timeout_at},
+    sync::{mpsc, watch},
+    time::{Instant, sleep_until, timeout_at},
 };
 
 use crate::{Config, ending::Ending, shard::Shard};
@@ -13,6 +13,10 @@ use crate::{Config, ending::Ending, shard::Shard};
 /// The least time for the application to finish when the sessions used all the rest: enough for a few calls, and short
 /// enough for process supervisors that wait three seconds.
 pub(crate) const MIN_FINISH: Duration = Duration::from_millis(500);
+
+/// The longest time between two clients that are sent away one after the other, as with AnyCable: a server with few
+/// clients need not take the whole time.
+const MAX_GAP: Duration = Duration::from_millis(500);
 
 /// Sessions that are told to end before other tasks get their turn.
 const PORTION: usize = 256;
@@ -22,6 +26,8 @@ const PORTION: usize = 256;
 pub(crate) enum Stage {
     /// The server serves clients and backends.
     Serving,
+    /// The server sends its clients away one after the other, and takes no new ones. Everything else goes on.
+    Leaving,
     /// The server takes no more work. Accepted broadcasts are delivered, and then the sessions end.
     Draining {
         /// The time at which the server was told to stop.
@@ -64,10 +70,15 @@ pub(crate) fn delivery_deadline(config: &Config, since: Instant) -> Instant {
     Schedule::new(config, since).delivery
 }
 
-/// Waits for the stop, then until all earlier publications are in the outboxes. Then tells all sessions to end, and
-/// returns when they are gone or the time is up and no call to the application is in progress. Sessions that are left
-/// then end with their shard.
-pub(crate) async fn run(shard: &Rc<Shard>, stage: &mut watch::Receiver<Stage>) {
+/// Waits for the stop, sends the clients away if there is a time for that, and drops `left`. Then waits until all earlier
+/// publications are in the outboxes, tells all sessions to end, and returns when they are gone or the time is up and no
+/// call to the application is in progress. Sessions that are left then end with their shard.
+pub(crate) async fn run(shard: &Rc<Shard>, stage: &mut watch::Receiver<Stage>, left: mpsc::Sender<()>) {
+    let next = stage.wait_for(|stage| *stage != Stage::Serving).await;
+    if next.is_ok_and(|stage| *stage == Stage::Leaving) {
+        send_away(shard).await;
+    }
+    drop(left);
     let schedule = Schedule::new(&shard.config, stopped(stage).await);
     let _or_time_is_up = timeout_at(schedule.delivery, shard.draining.may_drain.notified()).await;
     let emptied = shard.draining.emptied.notified();
@@ -81,9 +92,36 @@ pub(crate) async fn run(shard: &Rc<Shard>, stage: &mut watch::Receiver<Stage>) {
     let _all_returned = timeout_at(schedule.calls, shard.calls.ended()).await;
 }
 
-/// Completes with the stopping time when the server is told to stop.
+/// Sends the clients away, one after the other, evenly over the whole time. A client that comes back by itself meanwhile
+/// is told to use another server. Returns early when all have left.
+async fn send_away(shard: &Rc<Shard>) {
+    shard.draining.sends_away.set(true);
+    let ids: Vec<_> = shard.hub.borrow().ids().collect();
+    let gap = gap(shard.config.slow_drain, ids.len());
+    // The shards take turns.
+    let mut due = Instant::now() + gap.mul_f64(shard.number as f64 / shard.config.n_shards as f64);
+    for id in ids {
+        sleep_until(due).await;
+        if shard.hub.borrow().is_empty() {
+            return;
+        }
+        shard.end(id, Ending::ServerRestart);
+        shard.flush(id);
+        due += gap;
+    }
+}
+
+/// The time from one client of a shard to the next when `n_sessions` are sent away over the time `whole`.
+fn gap(whole: Duration, n_sessions: usize) -> Duration {
+    let n_sessions = u32::try_from(n_sessions).unwrap_or(u32::MAX);
+    (whole / n_sessions.max(1)).min(MAX_GAP)
+}
+
+/// Completes with the stopping time when the server takes no more work.
 async fn stopped(stage: &mut watch::Receiver<Stage>) -> Instant {
-    let draining = stage.wait_for(|stage| *stage != Stage::Serving).await;
+    let draining = stage
+        .wait_for(|stage| !matches!(stage, Stage::Serving | Stage::Leaving))
+        .await;
     match draining.as_deref() {
         Ok(Stage::Draining { since }) => *since,
         // The sender was dropped without a message: the server is gone, and there is no time left.
@@ -114,6 +152,24 @@ mod tests {
         let found = [schedule.delivery, schedule.goodbye, schedule.calls];
         let expected = expected_ms.map(|ms| since + Duration::from_millis(ms));
         assert_eq!(found, expected, "{whole_ms} {goodbyes_ms}");
+    }
+
+    #[test]
+    fn clients_are_sent_away_evenly_and_few_of_them_sooner() {
+        let check = |whole_s, n_sessions, expected_ms| {
+            let found = gap(Duration::from_secs(whole_s), n_sessions);
+            assert_eq!(
+                found,
+                Duration::from_millis(expected_ms),
+                "{whole_s} {n_sessions}"
+            );
+        };
+        check(30, 10_000, 3);
+        check(30, 60, 500);
+        check(60, 240, 250);
+        check(30, 1, 500);
+        check(30, 0, 500);
+        check(0, 7, 0);
     }
 
     #[test]

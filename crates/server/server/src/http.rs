@@ -179,7 +179,7 @@ async fn answer(shard: &Shard, request: Request<Incoming>, from: Source) -> Answ
         return broadcast::answer(shard, request, broadcasts).await;
     }
     if Kind::of_path(path, config).is_some() {
-        return if shard.publisher.is_closed() {
+        return if shard.is_stopping() {
             stopping(shard)
         } else {
             upgrade_required()
@@ -214,7 +214,7 @@ fn hello(config: &crate::Config) -> String {
 
 /// Closes the connection of a client that is told to use another server.
 fn parting(shard: &Shard, answer: Answer) -> Answer {
-    if shard.publisher.is_closed() {
+    if shard.is_stopping() {
         with_header(answer, header::CONNECTION, "close")
     } else {
         answer

@@ -46,8 +46,10 @@ pub struct Ports {
 /// The sockets of one shard, by purpose.
 type Sockets = Vec<(Purpose, TcpListener)>;
 
-/// Serves until `shutdown` completes. From then on the server takes no more work, and connections are answered 503.
-/// Accepted broadcasts are delivered, the sessions end, the listeners close, and this returns.
+/// Serves until `shutdown` completes. From then on clients are answered 503. Those who are there are sent away one after
+/// the other over [`Config::slow_drain`], while everything else goes on. Then `last_intake` is awaited, which brings the
+/// last broadcasts of other sources, and from then on the server takes no more work. Accepted broadcasts are delivered,
+/// the sessions end, the listeners close, and this returns.
 ///
 /// `application` is called with the publisher for the application's broadcasts.
 ///
@@ -58,6 +60,7 @@ pub async fn run(
     ports: Ports,
     application: impl FnOnce(Publisher) -> Arc<dyn Application>,
     shutdown: impl Future<Output = ()>,
+    last_intake: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let config = Arc::new(config);
     let shared = share(&config);
@@ -74,6 +77,7 @@ pub async fn run(
     let herald = shared.herald.clone();
     let census = Census::new(config.n_shards, &config.registry);
     let (stage, stages) = watch::channel(Stage::Serving);
+    let (all_left, mut leavers) = mpsc::channel::<()>(1);
     let (all_drained, drains) = mpsc::channel::<()>(1);
     let (all_ended, mut ends) = mpsc::channel::<()>(1);
 
@@ -82,14 +86,18 @@ pub async fn run(
     for (number, (sockets, mailbox)) in sockets.into_iter().zip(mailboxes).enumerate() {
         let (config, application, publisher) = (Arc::clone(&config), application.clone(), publisher.clone());
         let (shared, stages, census) = (shared.clone(), stages.clone(), census.clone());
-        let (all_drained, all_ended) = (all_drained.clone(), all_ended.clone());
+        let gone = Gone {
+            left: all_left.clone(),
+            drained: all_drained.clone(),
+        };
+        let all_ended = all_ended.clone();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
         let body = move || {
             let _told_when_this_ends = all_ended;
             let shard = Rc::new(Shard::new(number, config, application, publisher, shared));
-            let life = serve(shard, census, sockets, mailbox, stages, all_drained);
+            let life = serve(shard, census, sockets, mailbox, stages, gone);
             LocalSet::new().block_on(&runtime, life)
         };
         threads.push(
@@ -98,13 +106,22 @@ pub async fn run(
                 .spawn(body)?,
         );
     }
-    drop((all_drained, all_ended));
+    drop((all_left, all_drained, all_ended));
 
     tokio::select! {
         () = shutdown => {}
         // A shard that ends on its own could not start; its error is below.
         _ = ends.recv() => {}
     }
+    if !config.slow_drain.is_zero() {
+        tracing::info!(
+            over_s = config.slow_drain.as_secs_f64(),
+            "The clients are sent away one after the other."
+        );
+        stage.send_replace(Stage::Leaving);
+        while leavers.recv().await.is_some() {}
+    }
+    last_intake.await;
     let since = Instant::now();
     finishing.stopping();
     drain_all(&config, &publisher, &stage, since, drains).await;
@@ -200,13 +217,21 @@ impl Ports {
     }
 }
 
+/// A shard drops each of these when it is that far.
+struct Gone {
+    /// All clients of the shard have been sent away, or there is no time for that.
+    left: mpsc::Sender<()>,
+    /// All sessions of the shard are gone, or their time is up.
+    drained: mpsc::Sender<()>,
+}
+
 async fn serve(
     shard: Rc<Shard>,
     census: Arc<Census>,
     sockets: Sockets,
     mailbox: mpsc::Receiver<Letter>,
     mut stages: watch::Receiver<Stage>,
-    drained: mpsc::Sender<()>,
+    gone: Gone,
 ) -> io::Result<()> {
     for (purpose, socket) in sockets {
         let listener = tokio::net::TcpListener::from_std(socket)?;
@@ -216,9 +241,9 @@ async fn serve(
     tokio::task::spawn_local(ticker::run(Rc::clone(&shard), TICK));
     tokio::task::spawn_local(absences::run(Rc::clone(&shard)));
     tokio::task::spawn_local(census::run(Rc::clone(&shard), census));
-    drain::run(&shard, &mut stages).await;
+    drain::run(&shard, &mut stages, gone.left).await;
     // The drop is the signal.
-    drop(drained);
+    drop(gone.drained);
     // Other shards may still drain. This shard's listeners answer until all are done.
     let _over = stages.wait_for(|stage| *stage == Stage::Over).await;
     Ok(())

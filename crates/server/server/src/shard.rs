@@ -98,9 +98,11 @@ pub(crate) struct Codec {
     pub(crate) decoding: websocket::Config,
 }
 
-/// The two moments in which a server that stops waits for its shards.
+/// The end of a shard, and the two moments in which a server that stops waits for its shards.
 #[derive(Default)]
 pub(crate) struct Draining {
+    /// Whether the clients are being sent away one after the other.
+    pub(crate) sends_away: Cell<bool>,
     /// Told once, when every broadcast that the server took is in the outboxes.
     pub(crate) may_drain: Notify,
     /// Notified whenever the last session is gone.
@@ -161,6 +163,11 @@ impl Shard {
             not_served: Cell::new(0),
             draining: Draining::default(),
         }
+    }
+
+    /// Whether clients are to use another server: this one sends its clients away, or takes no more work at all.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.draining.sends_away.get() || self.publisher.is_closed()
     }
 
     /// Adds a connection to the hub; `format` is one of [`crate::encoding`]'s.

@@ -218,7 +218,7 @@ impl Shard {
         match counted.admission {
             Admission::TooManyOfAddress => Err(Refusal::too_many_of_address()),
             Admission::Granted | Admission::TooMany if is_http => Ok(route),
-            _ if self.publisher.is_closed() => Err(Refusal::stopping()),
+            _ if self.is_stopping() => Err(Refusal::stopping()),
             Admission::Granted => Ok(route),
             Admission::TooMany | Admission::Flood => Err(Refusal::unavailable()),
         }
@@ -254,7 +254,7 @@ impl Shard {
             response: upgrade.response(protocol, deflate.as_ref(), &[]),
             deflate,
             request: self.connect_request(&request, peer),
-            dialect: Dialect::served(protocol),
+            dialect: Dialect::of(protocol),
             earlier_sid: earlier_sid(&request),
             early: bytes[head_len..].into(),
         }))))
@@ -263,7 +263,7 @@ impl Shard {
     /// A client that speaks none of our sub-protocols is told, and so is the operator: the first time, and then ever
     /// more rarely.
     fn not_served(&self, error: &NotServed) -> Refusal {
-        let served = subprotocol::SERVED.join(", ");
+        let served = Dialect::names().collect::<Vec<_>>().join(", ");
         let n_refused = self.not_served.get() + 1;
         self.not_served.set(n_refused);
         if n_refused.is_power_of_two() {

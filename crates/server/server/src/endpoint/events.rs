@@ -77,7 +77,7 @@ async fn start(
     request: ConnectRequest,
     subscriptions: Vec<Subscription>,
 ) -> Result<CableSession, Refusal> {
-    if shard.publisher.is_closed() {
+    if shard.is_stopping() {
         return Err(Refusal::Draining);
     }
     let mut cable = CableSession::connect(shard, id, Rc::clone(&connection.sid), request).await;

@@ -144,6 +144,46 @@ async fn work_is_refused_on_every_connection_while_sessions_end_and_questions_ar
 }
 
 #[tokio::test]
+async fn clients_are_sent_away_one_after_the_other_while_the_others_are_served() {
+    let config = Config {
+        slow_drain: WHOLE_TEST,
+        n_shards: 1,
+        ..patient()
+    };
+    let server = Server::start(config, Gate::opened().application());
+    // The last one's turn comes after 20 s, which is longer than this test.
+    let mut clients = Vec::new();
+    for _ in 0..41 {
+        clients.push(listener(&server).await);
+    }
+    let mut last = clients.pop().unwrap();
+    let (address, publisher) = (server.address(), server.publisher().clone());
+    let stopped = server.begin_stop();
+    assert_eq!(clients[0].receive().await, text(GOODBYE));
+    assert_eq!(
+        clients[0].receive().await,
+        Received::Close(1001, "Server restart".to_owned())
+    );
+    for request in [
+        UPGRADE,
+        "GET /events?channel=TestChannel HTTP/1.1\r\nHost: x\r\n\r\n",
+    ] {
+        let mut newcomer = Kept(TcpStream::connect(address).await.unwrap());
+        check_refused(&newcomer.ask(request).await, request);
+        assert!(newcomer.is_closed().await, "{request}");
+    }
+    let mut backend = Kept(TcpStream::connect(address).await.unwrap());
+    let head = backend.ask(&post("7")).await;
+    assert!(head.starts_with("http/1.1 201 "), "{head}");
+    assert_eq!(last.receive().await, broadcast("7"));
+    for mut client in clients.into_iter().chain([last]) {
+        client.send_and_close("").await;
+    }
+    drop(publisher);
+    stopped.await;
+}
+
+#[tokio::test]
 async fn bodies_that_arrive_during_the_stop_are_not_waited_for() {
     let server = Server::start(patient(), Gate::opened().application());
     let mut deaf = listener(&server).await;

@@ -58,6 +58,7 @@ pub(crate) fn config() -> Config {
         ping_precision: PingPrecision::Seconds,
         handshake_timeout: Duration::from_secs(10),
         proxied_headers: ProxiedHeaders::default(),
+        slow_drain: Duration::ZERO,
         drain_timeout: Duration::from_millis(200),
         shutdown_timeout: Duration::from_millis(200),
         serves_load_tests: true,
@@ -95,7 +96,7 @@ impl Server {
             };
             let shutdown = async { stopped.await.unwrap() };
             runtime
-                .block_on(plimsoll_server::run(config, ports, start, shutdown))
+                .block_on(plimsoll_server::run(config, ports, start, shutdown, async {}))
                 .unwrap();
             end.send(()).unwrap();
         });
