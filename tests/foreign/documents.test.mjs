@@ -34,6 +34,7 @@ const MARKED = {
   "docs/reference/report.md": 1,
   "docs/reference/run.md": 1,
   "docs/reference/runs.md": 2,
+  "docs/reference/serve.md": 1,
   "docs/reference/watch.md": 1,
   "docs/reference/wsdirector.md": 1,
   "docs/tutorial.md": 1,

@@ -294,15 +294,15 @@ impl Options {
             };
             front.place_before(application)
         };
-        let shutdown = async {
-            self.stopping.wait(stop, &server).await;
-            // Before the sessions go: what was read from Redis by now still reaches them.
+        let shutdown = self.stopping.wait(stop, &server);
+        // Before the last sessions go: what was read from Redis by now still reaches them.
+        let last_intake = async {
             if let Some(ingest) = ingest.take() {
                 ingest.stop().await;
             }
         };
         tokio::select! {
-            served = plimsoll_server::run(config, ports, application, shutdown) => served?,
+            served = plimsoll_server::run(config, ports, application, shutdown, last_intake) => served?,
             Ok(reason) = end => return Err(hurried(reason)),
         }
         // Behind the sessions: until they end, broadcasts in progress need it.
@@ -407,6 +407,7 @@ impl Options {
             proxied_headers: self
                 .identification
                 .with_token(self.remote.proxied_headers(), &self.secrets),
+            slow_drain: self.stopping.slow_drain(),
             drain_timeout: self.stopping.drain_timeout(),
             shutdown_timeout: self.stopping.shutdown_timeout(),
             serves_load_tests: self.embedded().is_some(),

@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -76,5 +76,62 @@ export class RedisServer {
     client.on("error", () => {});
     t.after(() => client.disconnect());
     return client;
+  }
+}
+
+/** A real sentinel that watches one group, `mymaster`, and decides alone. */
+export class Sentinel {
+  #client;
+  #dataPassword;
+
+  /** Ends with the test. `password` is its own, `dataPassword` that of the servers. */
+  static async start(t, primary, { password, dataPassword } = {}) {
+    const sentinel = new Sentinel();
+    sentinel.#dataPassword = dataPassword;
+    const port = await freePort();
+    sentinel.address = `127.0.0.1:${port}`;
+    const folder = mkdtempSync(join(tmpdir(), "plimsoll-sentinel-"));
+    const file = join(folder, "sentinel.conf");
+    const lines = [`port ${port}`, "bind 127.0.0.1", `dir ${folder}`, password && `requirepass ${password}`];
+    writeFileSync(file, `${lines.filter(Boolean).join("\n")}\n`);
+    const child = spawn("redis-server", [file, "--sentinel"], { stdio: ["ignore", "pipe", "inherit"] });
+    running.add(child);
+    const exited = once(child, "exit").then(() => running.delete(child));
+    t.after(async () => {
+      child.kill("SIGKILL");
+      await exited;
+      rmSync(folder, { recursive: true });
+    });
+    const ready = new Promise((resolve) => {
+      createInterface({ input: child.stdout }).on("line", (line) => line.includes("Sentinel ID is") && resolve());
+    });
+    await within(ready, "redis-server --sentinel");
+    sentinel.#client = new Redis(port, "127.0.0.1", { password });
+    t.after(() => sentinel.#client.disconnect());
+    await sentinel.watch(primary);
+    return sentinel;
+  }
+
+  /** Watches this primary from now on, and no other. */
+  async watch(primary) {
+    const sentinel = (...words) => this.#client.call("SENTINEL", ...words);
+    await this.forget();
+    await sentinel("MONITOR", "mymaster", ...primary.address.split(":"), "1");
+    const settings = { "down-after-milliseconds": "500", "failover-timeout": "2000", ...(this.#dataPassword && { "auth-pass": this.#dataPassword }) };
+    for (const [name, value] of Object.entries(settings)) await sentinel("SET", "mymaster", name, value);
+  }
+
+  /** Watches nothing any more. */
+  forget() {
+    return this.#client.call("SENTINEL", "REMOVE", "mymaster").catch(() => {});
+  }
+
+  replicas() {
+    return this.#client.call("SENTINEL", "REPLICAS", "mymaster");
+  }
+
+  /** The address of the primary, as it says. */
+  async primary() {
+    return (await this.#client.call("SENTINEL", "get-master-addr-by-name", "mymaster")).join(":");
   }
 }

@@ -3,7 +3,9 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, value_parser};
-use plimsoll_adapters::{Group, Interest, Jobs, Posting, Server, Stream, Subscriptions, Target, TlsSettings};
+use plimsoll_adapters::{
+    Group, Interest, Jobs, Posting, Sentinels, Server, Stream, Subscriptions, Target, TlsSettings,
+};
 use plimsoll_broker::Retentions;
 use plimsoll_server::MAX_BROADCAST_BYTES;
 
@@ -17,6 +19,14 @@ pub(super) struct RedisOptions {
     /// connection. Default: redis://localhost:6379.
     #[arg(long, value_name = "URL")]
     redis_url: Option<Target>,
+    /// Sentinels that say which server of a group is the primary, for example 10.0.0.1,10.0.0.2:26380; with a password
+    /// :password@host. The host of --redis_url is then the name of the group: redis://mymaster.
+    #[arg(long, value_name = "HOSTS")]
+    redis_sentinels: Option<Sentinels>,
+    /// Seconds after which the sentinels are asked again whether the primary is another server. They are also asked before
+    /// each connection.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = value_parser!(u64).range(1..=3600))]
+    redis_sentinel_discovery_interval: u64,
     /// Channel of the adapter redis.
     #[arg(long, value_name = "NAME", default_value = "__anycable__")]
     redis_channel: String,
@@ -72,7 +82,7 @@ impl RedisOptions {
     /// The server that the options name.
     ///
     /// # Errors
-    /// When a file cannot be used.
+    /// When a file cannot be used, or when there are sentinels and no name of a group.
     pub(super) fn server(&self) -> Result<Server, Failure> {
         let tls = TlsSettings {
             verifies: self.redis_tls_verify,
@@ -82,11 +92,23 @@ impl RedisOptions {
                 ("redis_tls_client_key_path", &self.redis_tls_client_key_path),
             )?,
         };
+        if self.redis_sentinels.is_some() && self.redis_url.is_none() {
+            return Err(Failure::Usage(
+                "--redis_sentinels needs --redis_url redis://GROUP, whose host is the name of the group that the \
+                 sentinels watch"
+                    .to_owned(),
+            ));
+        }
         let target = self.redis_url.clone().unwrap_or_default();
         if target.is_encrypted() && !tls.verifies {
             tracing::warn!("The certificate of Redis is not verified; use --redis_tls_verify to verify it.");
         }
-        Ok(Server::new(target, &tls, MAX_BROADCAST_BYTES)?)
+        let server = Server::new(target, &tls, MAX_BROADCAST_BYTES)?;
+        let Some(sentinels) = self.redis_sentinels.clone() else {
+            return Ok(server);
+        };
+        let interval = Duration::from_secs(self.redis_sentinel_discovery_interval);
+        Ok(server.watched_by(sentinels, &tls, interval)?)
     }
 
     /// The broker in this server, which keeps this much of each stream.

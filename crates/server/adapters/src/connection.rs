@@ -11,6 +11,7 @@ use tokio::{
 
 use crate::{
     resp::{Reply, ReplyError, ReplyReader},
+    sentinel::Watched,
     server::Server,
 };
 
@@ -37,6 +38,16 @@ pub(crate) enum ConnectionError {
     Reply(#[from] ReplyError),
     #[error("Redis refused the command: {0}")]
     Refused(String),
+    #[error("find the primary of the Redis group {group}: {failures}")]
+    NoPrimary { group: String, failures: String },
+    #[error("the sentinel does not know the group {0}, which is the host of the Redis URL")]
+    UnknownGroup(String),
+    #[error("the sentinel's answer is no address")]
+    NoAddress,
+    #[error("{0} is not the primary yet, although a sentinel says so")]
+    NotPrimary(String),
+    #[error("the primary is now {0}")]
+    Moved(String),
 }
 
 /// The bytes of a connection, encrypted or not.
@@ -51,14 +62,34 @@ pub(crate) struct Connection {
 }
 
 /// Reads replies from a connection.
-pub(crate) struct Reader(ReplyReader<ReadHalf<Box<dyn ByteStream>>>);
+pub(crate) struct Reader {
+    replies: ReplyReader<ReadHalf<Box<dyn ByteStream>>>,
+    /// Says when the server is no longer the primary. `None`: no sentinel watches it.
+    watched: Option<Watched>,
+}
 
 /// Writes commands to a connection.
 pub(crate) struct Writer(WriteHalf<Box<dyn ByteStream>>);
 
 impl Connection {
-    /// Connects, authenticates and chooses the database.
+    /// Connects, authenticates and chooses the database. If sentinels watch the server, they are asked where it is.
     pub(crate) async fn open(server: &Server) -> Result<Self, ConnectionError> {
+        let Some(lookout) = &server.lookout else {
+            return Self::open_at(server).await;
+        };
+        let watched = lookout.find().await?;
+        let mut connection = Self::open_at(&server.at(watched.address())).await?;
+        // A sentinel that was away may name a server that has become a replica.
+        let role = connection.request(&cmd("ROLE"), PATIENCE).await?;
+        if role.into_elements().first() != Some(&Reply::Text(b"master".to_vec())) {
+            return Err(ConnectionError::NotPrimary(watched.address().to_string()));
+        }
+        connection.reader.watched = Some(watched);
+        Ok(connection)
+    }
+
+    /// Connects to the server's own address.
+    pub(crate) async fn open_at(server: &Server) -> Result<Self, ConnectionError> {
         let mut connection = Self::new(stream(server).await?, server.max_payload_bytes);
         for command in greeting(server) {
             connection.request(&command, PATIENCE).await?;
@@ -69,7 +100,10 @@ impl Connection {
     fn new(stream: Box<dyn ByteStream>, max_payload_bytes: usize) -> Self {
         let (reader, writer) = tokio::io::split(stream);
         Self {
-            reader: Reader(ReplyReader::new(reader, max_payload_bytes)),
+            reader: Reader {
+                replies: ReplyReader::new(reader, max_payload_bytes),
+                watched: None,
+            },
             writer: Writer(writer),
         }
     }
@@ -110,7 +144,13 @@ impl Connection {
 impl Reader {
     /// The server's next reply. An error reply is returned as an error.
     pub(crate) async fn receive(&mut self) -> Result<Reply, ConnectionError> {
-        let reply = self.0.read().await?;
+        let reply = match &mut self.watched {
+            None => self.replies.read().await?,
+            Some(watched) => tokio::select! {
+                reply = self.replies.read() => reply?,
+                moved = watched.moved() => return Err(moved),
+            },
+        };
         reply.into_result().map_err(ConnectionError::Refused)
     }
 }

@@ -25,8 +25,11 @@ pub enum TargetError {
         "Redis Cluster (several URLs) is not supported yet; expected one URL, such as redis://localhost:6379"
     )]
     Cluster,
-    /// Discovery of the primary through sentinels is not supported.
-    #[error("Redis Sentinel is not supported yet; expected redis://localhost:6379")]
+    /// The sentinels of a group in a URL.
+    #[error(
+        "sentinels have an option of their own; expected the URL redis://GROUP with the name of the group, and \
+         --redis_sentinels HOST:26379,…"
+    )]
     Sentinel,
     /// A Unix socket.
     #[error("Redis over a Unix socket is not supported yet; expected redis://localhost:6379")]
@@ -75,22 +78,34 @@ impl FromStr for Target {
             ConnectionAddr::Tcp(host, port) => (host.clone(), *port),
             _ => return Err(TargetError::UnixSocket),
         };
-        let tls_name = is_encrypted
-            .then(|| ServerName::try_from(host.clone()))
-            .transpose();
         let settings = info.redis_settings();
-        Ok(Self {
-            tls_name: tls_name.map_err(|error| TargetError::Malformed(error.to_string()))?,
+        let target = Self {
+            tls_name: None,
             host,
             port,
             username: settings.username().map(str::to_owned),
             password: settings.password().map(str::to_owned),
             database: settings.db(),
-        })
+        };
+        if is_encrypted {
+            target.encrypted()
+        } else {
+            Ok(target)
+        }
     }
 }
 
 impl Target {
+    /// The same server, encrypted: its certificate must be for its host.
+    pub(crate) fn encrypted(self) -> Result<Self, TargetError> {
+        let name = ServerName::try_from(self.host.clone());
+        let name = name.map_err(|error| TargetError::Malformed(error.to_string()))?;
+        Ok(Self {
+            tls_name: Some(name),
+            ..self
+        })
+    }
+
     /// Whether the URL asks for TLS.
     pub fn is_encrypted(&self) -> bool {
         self.tls_name.is_some()
@@ -171,7 +186,7 @@ mod tests {
     fn what_is_absent_is_named() {
         check_refused("rediss://a b", "not a Redis URL");
         check_refused("redis://a:1,redis://b:1", "Cluster");
-        check_refused("redis-sentinel://a:26379/mymaster", "Sentinel");
+        check_refused("redis-sentinel://a:26379/mymaster", "--redis_sentinels");
         check_refused("unix:///run/redis.sock", "Unix socket");
         check_refused("http://h", "not a Redis URL");
         check_refused("redis", "not a Redis URL");

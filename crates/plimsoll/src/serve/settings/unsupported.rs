@@ -16,7 +16,6 @@ pub(super) struct Unsupported {
 
 const NO_EMBEDDED_NATS: &str = "there is no embedded NATS server; connect servers with a NATS or a Redis of your own \
     (--pubsub).";
-const NO_SENTINEL: &str = "there is only one Redis server, the one of --redis_url.";
 const NO_PUSHER: &str = "the Pusher protocol is not supported; clients connect with Action Cable.";
 const NO_GRAPHQL: &str =
     "GraphQL's WebSocket protocols are not supported; use GraphQL subscriptions over Action Cable.";
@@ -34,14 +33,11 @@ const NO_TELEMETRY: &str = "this program never sends usage data.";
 pub(super) const UNSUPPORTED: &[Unsupported] = &[
     option("hub-gopool-size", "app.broadcast_gopool_size", NO_POOLS),
     option("shutdown-pool-size", "app.shutdown_disconnect_gopool_size", NO_POOLS),
-    switch("shutdown-slowdrain", "app.shutdown_slowdrain", "all sessions get their disconnect message at once."),
     switch("netpoll-enabled", "app.netpoll_enabled", NO_POOLS),
     option("read-buffer-size", "ws.read_buffer_size", NO_BUFFERS),
     option("write-buffer-size", "ws.write_buffer_size", NO_BUFFERS),
     option("ws-write-timeout", "ws.write_timeout", "a client that does not read is disconnected when more than \
         --ws_max_pending_size bytes wait for it."),
-    option("redis-sentinels", "redis.sentinels", NO_SENTINEL),
-    option("redis-sentinel-discovery-interval", "redis.sentinel_discovery_interval", NO_SENTINEL),
     switch("redis-disable-cache", "redis.disable_cache", "data from Redis is not cached."),
     key("redis.internal_channel", "the channel for commands is the one of redis_pubsub.channel."),
     key("redis.max_reconnect_attempts", "the server tries to reach Redis again forever."),
