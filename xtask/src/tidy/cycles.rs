@@ -18,9 +18,10 @@ use super::{
 mod tests;
 
 /// The crates without cycles, which stay so. The others are to follow.
-const HELD: [&str; 13] = [
+const HELD: [&str; 14] = [
     "broker",
     "cable",
+    "fake",
     "hub",
     "load",
     "loopback",

@@ -152,6 +152,27 @@ pub(super) const TABLE: &[Invariant] = &[
         ],
     },
     Invariant {
+        of: "fake",
+        knows: &[],
+        clauses: &[
+            Clause {
+                says: "no script engine",
+                checks: &[NoCrates(&["oxc_ast", "oxc_parser", "rquickjs"])],
+            },
+            Clause {
+                says: "no clock, no sockets",
+                checks: &[NoNames(CLOCK), NoNames(SOCKETS), NoCrates(RUNTIME)],
+            },
+            Clause {
+                says: "a call costs a bounded amount of memory, whatever its arguments",
+                checks: &[Test(
+                    "crates/lab/fake/src/tests.rs",
+                    "the_size_of_a_value_is_bounded",
+                )],
+            },
+        ],
+    },
+    Invariant {
         of: "grpc",
         knows: &[],
         clauses: &[Clause {
@@ -390,7 +411,7 @@ pub(super) const TABLE: &[Invariant] = &[
     },
     Invariant {
         of: "scenario",
-        knows: &["cable", "clients", "load", "websocket"],
+        knows: &["cable", "clients", "fake", "load", "websocket"],
         clauses: &[
             Clause {
                 says: "no script engine",

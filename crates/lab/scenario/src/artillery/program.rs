@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use plimsoll_fake::{Generator, catalog::strings};
 use serde_json::Value;
 
 use super::{
@@ -155,10 +156,5 @@ impl Program {
 
 /// A random UUID (RFC 9562 §5.4).
 pub(crate) fn uuid() -> String {
-    let mut bits = fastrand::u128(..);
-    bits = bits & !(0xf << 76) | 0x4 << 76;
-    bits = bits & !(0x3 << 62) | 0x2 << 62;
-    let digits = format!("{bits:032x}");
-    let [a, b, c, d, e] = [0..8, 8..12, 12..16, 16..20, 20..32].map(|range| &digits[range]);
-    format!("{a}-{b}-{c}-{d}-{e}")
+    strings::uuid(&mut Generator::new(None))
 }

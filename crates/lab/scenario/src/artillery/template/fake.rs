@@ -1,8 +1,12 @@
 //! Invented values: the functions of Artillery's plugin `fake-data`, of which each is named after a module and a function
-//! of the library that Artillery uses. The words are our own.
+//! of the library that Artillery uses. The words are those of `plimsoll-fake`, which scripts draw with `k6/x/faker`.
 
 use std::collections::BTreeMap;
 
+use plimsoll_fake::{
+    Generator, LETTERS, LETTERS_AND_DIGITS, Words,
+    catalog::{address, color, company, internet, names, payment, person, product, strings, time, word},
+};
 use serde_json::{Map, Value};
 
 /// The settings of functions, by the names of functions without `$`.
@@ -14,7 +18,7 @@ pub(crate) struct Fake {
     pub(crate) name: &'static str,
     /// The options that it has.
     pub(crate) options: &'static [&'static str],
-    make: fn(&Map<String, Value>) -> String,
+    make: fn(&mut Generator, &Map<String, Value>) -> String,
 }
 
 impl std::fmt::Debug for Fake {
@@ -45,14 +49,15 @@ impl Fake {
 
     pub(crate) fn value(&self, options: &FakeOptions) -> String {
         let none = Map::new();
-        (self.make)(options.get(&self.name[1..]).unwrap_or(&none))
+        let options = options.get(&self.name[1..]).unwrap_or(&none);
+        (self.make)(&mut Generator::new(None), options)
     }
 }
 
 /// The longest text that options may ask for. Reason: a mistake must not take all memory.
 pub(crate) const LONGEST: u64 = 1 << 16;
 
-const fn plain(name: &'static str, make: fn(&Map<String, Value>) -> String) -> Fake {
+const fn plain(name: &'static str, make: fn(&mut Generator, &Map<String, Value>) -> String) -> Fake {
     Fake {
         name,
         options: &[],
@@ -63,121 +68,138 @@ const fn plain(name: &'static str, make: fn(&Map<String, Value>) -> String) -> F
 const fn with_options(
     name: &'static str,
     options: &'static [&'static str],
-    make: fn(&Map<String, Value>) -> String,
+    make: fn(&mut Generator, &Map<String, Value>) -> String,
 ) -> Fake {
     Fake { name, options, make }
 }
 
 static FAKES: &[Fake] = &[
-    plain("$colorHuman", |_| pick(COLORS)),
-    plain("$colorRgb", |_| format!("#{:06x}", fastrand::u32(..1 << 24))),
-    plain("$commerceDepartment", |_| pick(DEPARTMENTS)),
-    plain("$commercePrice", |_| cents(100, 100_000)),
-    plain("$commerceProduct", |_| pick(PRODUCTS)),
-    plain("$commerceProductName", |_| {
-        format!("{} {} {}", pick(ADJECTIVES), pick(MATERIALS), pick(PRODUCTS))
+    plain("$colorHuman", |generator, _| pick(generator, color::BASIC)),
+    plain("$colorRgb", |generator, _| color::hex(generator)),
+    plain("$commerceDepartment", |generator, _| {
+        pick(generator, product::DEPARTMENTS)
     }),
-    plain("$companyName", |_| company()),
-    plain("$datatypeBoolean", |_| fastrand::bool().to_string()),
-    plain("$dateMonth", |_| pick(MONTHS)),
-    plain("$dateWeekday", |_| pick(WEEKDAYS)),
-    plain("$financeAccountNumber", |_| digits(8)),
-    plain("$financeAmount", |_| cents(0, 100_000)),
-    plain("$financeCurrencyCode", |_| pick(CURRENCIES)),
-    plain("$internetDomainName", |_| domain()),
-    plain("$internetDomainWord", |_| pick(WORDS)),
-    plain("$internetEmail", |_| email()),
-    plain("$internetExampleEmail", |_| format!("{}@example.com", username())),
-    plain("$internetHttpMethod", |_| {
-        pick(&["GET", "POST", "PUT", "DELETE", "PATCH"])
+    plain("$commercePrice", |generator, _| cents(generator, 100, 100_000)),
+    plain("$commerceProduct", |generator, _| {
+        pick(generator, product::PRODUCTS)
     }),
-    plain("$internetHttpStatusCode", |_| {
-        pick(&["200", "201", "204", "301", "304", "400", "404", "500"])
+    plain("$commerceProductName", |generator, _| product::name(generator)),
+    plain("$companyName", |generator, _| company::name(generator)),
+    plain("$datatypeBoolean", |generator, _| generator.boolean().to_string()),
+    plain("$dateMonth", |generator, _| pick(generator, time::MONTHS)),
+    plain("$dateWeekday", |generator, _| pick(generator, time::WEEKDAYS)),
+    plain("$financeAccountNumber", |generator, _| generator.digits(8)),
+    plain("$financeAmount", |generator, _| cents(generator, 0, 100_000)),
+    plain("$financeCurrencyCode", |generator, _| {
+        payment::currency(generator).0.to_owned()
     }),
-    plain("$internetIp", |_| ipv4()),
-    plain("$internetIpv4", |_| ipv4()),
-    plain("$internetIpv6", |_| {
-        std::net::Ipv6Addr::from(fastrand::u128(..)).to_string()
+    plain("$internetDomainName", |generator, _| internet::domain(generator)),
+    plain("$internetDomainWord", |generator, _| pick(generator, word::WORDS)),
+    plain("$internetEmail", |generator, _| {
+        format!("{}@{}", username(generator), internet::domain(generator))
     }),
-    plain("$internetMac", |_| {
-        let bytes: Vec<_> = (0..6).map(|_| format!("{:02x}", fastrand::u8(..))).collect();
-        bytes.join(":")
+    plain("$internetExampleEmail", |generator, _| {
+        format!("{}@example.com", username(generator))
     }),
-    with_options("$internetPassword", &["length"], |options| {
-        characters(LETTERS_AND_DIGITS, length(options, 15))
+    plain("$internetHttpMethod", |generator, _| {
+        one_of(generator, &["GET", "POST", "PUT", "DELETE", "PATCH"])
     }),
-    plain("$internetPort", |_| fastrand::u16(1..).to_string()),
-    plain("$internetProtocol", |_| pick(&["http", "https"])),
-    plain("$internetUrl", |_| format!("https://{}/", domain())),
-    plain("$internetUserAgent", |_| {
-        format!(
-            "Mozilla/5.0 (X11; Linux x86_64; rv:{0}.0) Gecko/20100101 Firefox/{0}.0",
-            fastrand::u8(90..140)
+    plain("$internetHttpStatusCode", |generator, _| {
+        one_of(
+            generator,
+            &["200", "201", "204", "301", "304", "400", "404", "500"],
         )
     }),
-    plain("$internetUsername", |_| username()),
-    plain("$locationBuildingNumber", |_| {
-        fastrand::u16(1..10_000).to_string()
+    plain("$internetIp", |generator, _| ipv4(generator)),
+    plain("$internetIpv4", |generator, _| ipv4(generator)),
+    plain("$internetIpv6", |generator, _| internet::ipv6(generator)),
+    plain("$internetMac", |generator, _| internet::mac(generator)),
+    with_options("$internetPassword", &["length"], |generator, options| {
+        generator.characters(LETTERS_AND_DIGITS, length(options, 15))
     }),
-    plain("$locationCity", |_| pick(CITIES)),
-    plain("$locationCountry", |_| {
-        pick(COUNTRIES)
-            .split_once(' ')
-            .map_or(String::new(), |(_, name)| name.to_owned())
+    plain("$internetPort", |generator, _| {
+        generator.integer(1..=65_535).to_string()
     }),
-    plain("$locationCountryCode", |_| {
-        pick(COUNTRIES).chars().take(2).collect()
+    plain("$internetProtocol", |generator, _| {
+        one_of(generator, &["http", "https"])
     }),
-    plain("$locationLatitude", |_| degrees(90)),
-    plain("$locationLongitude", |_| degrees(180)),
-    plain("$locationStreet", |_| street()),
-    plain("$locationStreetAddress", |_| {
-        format!("{} {}", fastrand::u16(1..1_000), street())
+    plain("$internetUrl", |generator, _| {
+        format!("https://{}/", internet::domain(generator))
     }),
-    plain("$locationZipCode", |_| digits(5)),
-    plain("$loremParagraph", |_| paragraph()),
-    plain("$loremSentence", |_| sentence()),
-    plain("$loremSentences", |_| paragraph()),
-    plain("$loremSlug", |_| words(3).join("-")),
-    plain("$loremText", |_| paragraph()),
-    plain("$loremWord", |_| pick(WORDS)),
-    plain("$loremWords", |_| words(3).join(" ")),
-    with_options("$numberFloat", &["min", "max"], |options| {
+    plain("$internetUserAgent", |generator, _| internet::firefox(generator)),
+    plain("$internetUsername", |generator, _| username(generator)),
+    plain("$locationBuildingNumber", |generator, _| {
+        address::street_number(generator)
+    }),
+    plain("$locationCity", |generator, _| pick(generator, address::CITIES)),
+    plain("$locationCountry", |generator, _| {
+        address::country(generator).1.to_owned()
+    }),
+    plain("$locationCountryCode", |generator, _| {
+        address::country(generator).0.to_owned()
+    }),
+    plain("$locationLatitude", |generator, _| degrees(generator, 90)),
+    plain("$locationLongitude", |generator, _| degrees(generator, 180)),
+    plain("$locationStreet", |generator, _| address::street(generator)),
+    plain("$locationStreetAddress", |generator, _| {
+        format!("{} {}", generator.integer(1..=999), address::street(generator))
+    }),
+    plain("$locationZipCode", |generator, _| address::zip(generator)),
+    plain("$loremParagraph", |generator, _| paragraph(generator)),
+    plain("$loremSentence", |generator, _| sentence(generator)),
+    plain("$loremSentences", |generator, _| paragraph(generator)),
+    plain("$loremSlug", |generator, _| words(generator, 3).join("-")),
+    plain("$loremText", |generator, _| paragraph(generator)),
+    plain("$loremWord", |generator, _| pick(generator, word::WORDS)),
+    plain("$loremWords", |generator, _| words(generator, 3).join(" ")),
+    with_options("$numberFloat", &["min", "max"], |generator, options| {
         let (min, max) = bounds(options, 0.0, 1.0);
-        (min + fastrand::f64() * (max - min)).to_string()
+        generator.float(min, max).to_string()
     }),
-    with_options("$numberInt", &["min", "max"], |options| {
+    with_options("$numberInt", &["min", "max"], |generator, options| {
         let (min, max) = bounds(options, 0.0, MOST_INT);
         let (min, max) = (min.ceil() as i64, max.floor() as i64);
-        fastrand::i64(min..=max.max(min)).to_string()
+        generator.integer(min..=max.max(min)).to_string()
     }),
-    plain("$personBio", |_| {
-        format!("{}, {}", pick(JOBS).to_lowercase(), pick(WORDS))
+    plain("$personBio", |generator, _| {
+        let job = pick(generator, company::JOBS).to_lowercase();
+        format!("{job}, {}", generator.pick(word::WORDS))
     }),
-    plain("$personFirstName", |_| pick(FIRST_NAMES)),
-    plain("$personFullName", |_| full_name()),
-    plain("$personJobTitle", |_| pick(JOBS)),
-    plain("$personLastName", |_| pick(LAST_NAMES)),
-    plain("$personMiddleName", |_| pick(FIRST_NAMES)),
-    plain("$personPrefix", |_| pick(&["Mr.", "Mrs.", "Ms.", "Dr."])),
-    plain("$personSex", |_| pick(&["female", "male"])),
-    plain("$phoneNumber", |_| format!("+1-555-{}-{}", digits(3), digits(4))),
-    with_options("$stringAlpha", &["length"], |options| {
-        characters(LETTERS, length(options, 1))
+    plain("$personFirstName", |generator, _| {
+        pick(generator, names::FIRST_NAMES)
     }),
-    with_options("$stringAlphanumeric", &["length"], |options| {
-        characters(LETTERS_AND_DIGITS, length(options, 1))
+    plain("$personFullName", |generator, _| names::full_name(generator)),
+    plain("$personJobTitle", |generator, _| pick(generator, company::JOBS)),
+    plain("$personLastName", |generator, _| {
+        pick(generator, names::LAST_NAMES)
     }),
-    with_options("$stringHexadecimal", &["length"], |options| {
-        format!("0x{}", characters("0123456789abcdef", length(options, 1)))
+    plain("$personMiddleName", |generator, _| {
+        pick(generator, names::FIRST_NAMES)
     }),
-    with_options("$stringNanoid", &["length"], |options| {
-        characters(LETTERS_AND_DIGITS, length(options, 21))
+    plain("$personPrefix", |generator, _| pick(generator, person::PREFIXES)),
+    plain("$personSex", |generator, _| pick(generator, person::GENDERS)),
+    plain("$phoneNumber", |generator, _| {
+        format!("+1-555-{}-{}", generator.digits(3), generator.digits(4))
     }),
-    with_options("$stringNumeric", &["length"], |options| {
-        characters("0123456789", length(options, 1))
+    with_options("$stringAlpha", &["length"], |generator, options| {
+        generator.characters(LETTERS, length(options, 1))
     }),
-    plain("$stringUuid", |_| crate::artillery::program::uuid()),
+    with_options("$stringAlphanumeric", &["length"], |generator, options| {
+        generator.characters(LETTERS_AND_DIGITS, length(options, 1))
+    }),
+    with_options("$stringHexadecimal", &["length"], |generator, options| {
+        format!(
+            "0x{}",
+            generator.characters("0123456789abcdef", length(options, 1))
+        )
+    }),
+    with_options("$stringNanoid", &["length"], |generator, options| {
+        generator.characters(LETTERS_AND_DIGITS, length(options, 21))
+    }),
+    with_options("$stringNumeric", &["length"], |generator, options| {
+        generator.digits(length(options, 1))
+    }),
+    plain("$stringUuid", |generator, _| strings::uuid(generator)),
 ];
 
 const OLDER_NAMES: &[(&str, &str)] = &[
@@ -210,201 +232,46 @@ const OLDER_NAMES: &[(&str, &str)] = &[
 /// The largest whole number of JavaScript.
 const MOST_INT: f64 = 9_007_199_254_740_991.0;
 
-const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-const LETTERS_AND_DIGITS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-
-const FIRST_NAMES: &[&str] = &[
-    "Ada",
-    "Alan",
-    "Barbara",
-    "Claude",
-    "Donald",
-    "Edith",
-    "Frances",
-    "Grace",
-    "Hedy",
-    "Ingrid",
-    "John",
-    "Katherine",
-    "Leslie",
-    "Margaret",
-    "Niklaus",
-    "Olga",
-    "Peter",
-    "Radia",
-    "Sophie",
-    "Tim",
-    "Ursula",
-    "Vera",
-    "Yukihiro",
-    "Zora",
-];
-const LAST_NAMES: &[&str] = &[
-    "Adams", "Baker", "Clark", "Davies", "Evans", "Fischer", "Garcia", "Hansen", "Ivanov", "Jones", "Kim",
-    "Lopez", "Meyer", "Nakamura", "Okafor", "Patel", "Quinn", "Rossi", "Silva", "Tanaka", "Usman", "Vogel",
-    "Wilson", "Young",
-];
-const JOBS: &[&str] = &[
-    "Accountant",
-    "Architect",
-    "Baker",
-    "Carpenter",
-    "Designer",
-    "Editor",
-    "Engineer",
-    "Gardener",
-    "Nurse",
-    "Pilot",
-    "Teacher",
-    "Translator",
-];
-const CITIES: &[&str] = &[
-    "Accra", "Austin", "Bergen", "Bogota", "Brno", "Cardiff", "Daegu", "Geneva", "Hanoi", "Izmir", "Lagos",
-    "Lyon", "Osaka", "Porto", "Quito", "Tampa",
-];
-/// Codes and names.
-const COUNTRIES: &[&str] = &[
-    "BR Brazil",
-    "CA Canada",
-    "CH Switzerland",
-    "DE Germany",
-    "ES Spain",
-    "FR France",
-    "GH Ghana",
-    "IN India",
-    "JP Japan",
-    "KE Kenya",
-    "NO Norway",
-    "PT Portugal",
-    "US United States",
-    "VN Vietnam",
-];
-const STREETS: &[&str] = &[
-    "Bridge", "Castle", "Church", "Garden", "High", "Lake", "Market", "Mill", "Park", "Station",
-];
-const STREET_KINDS: &[&str] = &["Avenue", "Lane", "Road", "Street"];
-const WORDS: &[&str] = &[
-    "anchor", "beacon", "cargo", "cedar", "cliff", "copper", "delta", "ember", "fable", "field", "garnet",
-    "harbor", "island", "juniper", "kettle", "lantern", "maple", "meadow", "nickel", "orchard", "pepper",
-    "quarry", "river", "saddle", "signal", "timber", "tunnel", "valley", "velvet", "willow", "window",
-    "winter",
-];
-const COLORS: &[&str] = &[
-    "blue", "brown", "green", "grey", "orange", "pink", "purple", "red", "white", "yellow",
-];
-const DEPARTMENTS: &[&str] = &[
-    "Books", "Clothing", "Garden", "Grocery", "Kitchen", "Music", "Sports", "Toys",
-];
-const ADJECTIVES: &[&str] = &[
-    "Compact", "Durable", "Elegant", "Handmade", "Light", "Modern", "Quiet", "Sturdy",
-];
-const MATERIALS: &[&str] = &[
-    "Bamboo", "Cotton", "Glass", "Leather", "Oak", "Paper", "Steel", "Wool",
-];
-const PRODUCTS: &[&str] = &[
-    "Backpack", "Bottle", "Chair", "Gloves", "Hat", "Keyboard", "Lamp", "Mug", "Shirt", "Table",
-];
-const MONTHS: &[&str] = &[
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-const WEEKDAYS: &[&str] = &[
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-    "Sunday",
-];
-const CURRENCIES: &[&str] = &["BRL", "CAD", "CHF", "EUR", "GBP", "INR", "JPY", "USD"];
-
-fn pick(words: &[&str]) -> String {
-    fastrand::choice(words).copied().unwrap_or_default().to_owned()
+fn pick(generator: &mut Generator, words: Words) -> String {
+    generator.pick(words).to_owned()
 }
 
-fn characters(alphabet: &str, n: usize) -> String {
-    let alphabet = alphabet.as_bytes();
-    (0..n)
-        .map(|_| char::from(alphabet[fastrand::usize(..alphabet.len())]))
-        .collect()
+fn one_of(generator: &mut Generator, texts: &[&str]) -> String {
+    generator.one_of(texts).to_owned()
 }
 
-fn digits(n: usize) -> String {
-    characters("0123456789", n)
-}
-
-fn cents(from: u32, to: u32) -> String {
-    let cents = fastrand::u32(from..=to);
+fn cents(generator: &mut Generator, from: i64, to: i64) -> String {
+    let cents = generator.integer(from..=to);
     format!("{}.{:02}", cents / 100, cents % 100)
 }
 
-fn degrees(most: i32) -> String {
+fn degrees(generator: &mut Generator, most: i64) -> String {
     let most = most * 10_000;
-    format!("{:.4}", f64::from(fastrand::i32(-most..=most)) / 1e4)
+    format!("{:.4}", generator.integer(-most..=most) as f64 / 1e4)
 }
 
-fn full_name() -> String {
-    format!("{} {}", pick(FIRST_NAMES), pick(LAST_NAMES))
-}
-
-fn username() -> String {
-    format!(
-        "{}_{}{}",
-        pick(FIRST_NAMES),
-        pick(LAST_NAMES),
-        fastrand::u16(..10_000)
-    )
-}
-
-/// Names below `example`, which belong to no one (RFC 2606).
-fn domain() -> String {
-    format!("{}-{}.example", pick(WORDS), pick(WORDS))
-}
-
-fn email() -> String {
-    format!("{}@{}", username(), domain())
-}
-
-fn company() -> String {
-    format!("{} and {}", pick(LAST_NAMES), pick(LAST_NAMES))
+fn username(generator: &mut Generator) -> String {
+    let name = names::full_name(generator).replace(' ', "_");
+    format!("{name}{}", generator.integer(0..=9_999))
 }
 
 /// An address for documentation (RFC 5737).
-fn ipv4() -> String {
-    format!(
-        "{}.{}",
-        pick(&["192.0.2", "198.51.100", "203.0.113"]),
-        fastrand::u8(1..255)
-    )
+fn ipv4(generator: &mut Generator) -> String {
+    let network = generator.one_of(&["192.0.2", "198.51.100", "203.0.113"]);
+    format!("{network}.{}", generator.integer(1..=254))
 }
 
-fn street() -> String {
-    format!("{} {}", pick(STREETS), pick(STREET_KINDS))
+fn words(generator: &mut Generator, n: usize) -> Vec<&'static str> {
+    (0..n).map(|_| generator.pick(word::WORDS)).collect()
 }
 
-fn words(n: usize) -> Vec<String> {
-    (0..n).map(|_| pick(WORDS)).collect()
+fn sentence(generator: &mut Generator) -> String {
+    let n = generator.size(5..=11);
+    word::sentence(generator, word::WORDS, n, '.')
 }
 
-fn sentence() -> String {
-    let text = words(fastrand::usize(5..12)).join(" ");
-    let (first, rest) = text.split_at(1);
-    format!("{}{rest}.", first.to_uppercase())
-}
-
-fn paragraph() -> String {
-    let sentences: Vec<_> = (0..4).map(|_| sentence()).collect();
+fn paragraph(generator: &mut Generator) -> String {
+    let sentences: Vec<_> = (0..4).map(|_| sentence(generator)).collect();
     sentences.join(" ")
 }
 
