@@ -81,16 +81,17 @@ describe("the types", () => {
     ["an import that a module does not have", "import { chek } from 'k6'; chek;", /no exported member named 'chek'/],
     ["an argument of a wrong type", "sleep('1');", /not assignable to parameter of type 'number'/],
     ["an option of a wrong type", "const o: Options = { vus: 'x' }; o;", /not assignable to type 'number/],
+    ["a function that fakers do not have", "new Faker(11).person.firstNam();", /Property 'firstNam' does not exist.*Did you mean 'firstName'\?/],
     ["a client that may be null", "cable.connect('ws://x').disconnect();", /possibly 'null'/],
     ["a global of Node.js", "process.exit(1);", /Cannot find name 'process'/],
   ]) {
     test(`${name} is an error`, async (t) => {
-      const text = `import cable from "k6/x/cable";\nimport { sleep } from "k6";\nimport type { Options } from "k6/options";\n${line}\ncable; sleep; export {};\nlet _: Options;\n`;
+      const text = `import cable from "k6/x/cable";\nimport { Faker } from "k6/x/faker";\nimport { sleep } from "k6";\nimport type { Options } from "k6/options";\n${line}\ncable; Faker; sleep; export {};\nlet _: Options;\n`;
       const cwd = await folderWithTypes(t, { "chat.ts": text });
       const [status, output] = compile(cwd);
       assert.notEqual(status, 0);
       assert.match(output, words);
-      assert.match(output, /chat\.ts\(4,/);
+      assert.match(output, /chat\.ts\(5,/);
     });
   }
 
@@ -108,6 +109,7 @@ import ws from "k6/ws";
 import { WebSocket } from "k6/websockets";
 import secrets from "k6/secrets";
 import cable from "k6/x/cable";
+import faker, { Faker } from "k6/x/faker";
 import { randomItem } from "https://jslib.k6.io/k6-utils/1.4.0/index.js";
 const users = new SharedArray("users", () => JSON.parse(open("./users.json")) as { name: string }[]);
 const rtt = new Trend("rtt", true);
@@ -127,6 +129,9 @@ export default async function () {
   socket.addEventListener("close", (event) => event.code);
   const client = cable.connect("ws://x", { throw: true });
   client?.subscribe("Chat", { id: 1 })?.roundTrip("speak", { a: 1 }, (message) => message.id === 1, rtt);
+  const name: string = new Faker(11).person.firstName();
+  const sorted: number[] = faker.numbers.shuffleInts([1, 2]), price: number = faker.zen.price(1);
+  console.log(name, sorted, price, faker.call("intRange", 1, 2), faker.person.person().first_name);
   console.log(await secrets.get("key"), performance.now(), randomItem([1]), all.default.get, bytes, new URL("x:y").href);
 }
 `,

@@ -33,6 +33,8 @@ pub struct Members {
     pub exports: BTreeSet<String>,
     /// The properties of the default export, with those that it inherits.
     pub of_default: BTreeSet<String>,
+    /// The properties of objects in the default export, by the name of the object, for modules where these names are fixed.
+    pub of_objects: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// A global that exists from the first iteration on.
@@ -45,7 +47,15 @@ const properties = (of) => {
   for (let at = of; at; at = Object.getPrototypeOf(at)) names.push(...Object.getOwnPropertyNames(at));
   return names;
 };
-const members = (all) => ({ exports: Object.keys(all), of_default: properties(Object(all.default)) });
+const objects = (of) => {
+  const found = Object.entries(of).filter(([, value]) => typeof value === 'object' && value);
+  return Object.fromEntries(found.map(([name, value]) => [name, properties(value)]));
+};
+const members = (all, areObjectsFixed) => ({
+  exports: Object.keys(all),
+  of_default: properties(Object(all.default)),
+  of_objects: areObjectsFixed ? objects(all.default) : {},
+});
 export default () => {};
 ";
 
@@ -81,7 +91,8 @@ fn script() -> String {
     for (index, id) in modules::ids().enumerate() {
         // Writing to a string cannot fail.
         let _ = writeln!(imports, "import * as m{index} from {id:?};");
-        let _ = write!(entries, "{id:?}: members(m{index}), ");
+        let are_objects_fixed = modules::class_of_default(id).is_some();
+        let _ = write!(entries, "{id:?}: members(m{index}, {are_objects_fixed}), ");
     }
     format!(
         "{imports}{LISTING}export const options = {{ globals: Object.getOwnPropertyNames(globalThis), modules: {{ \

@@ -7,6 +7,7 @@ mod csv;
 mod data;
 mod encoding;
 mod execution;
+mod faker;
 mod fs;
 mod grpc;
 mod html;
@@ -42,6 +43,7 @@ const MODULES: &[Module] = &[
     grpc::MODULE,
     execution::MODULE,
     csv::MODULE,
+    faker::MODULE,
     fs::MODULE,
     streams::MODULE,
     html::MODULE,
@@ -85,10 +87,6 @@ pub const ABSENT: &[(&str, &str)] = &[
     (
         "k6/x/dns",
         "there is no client for DNS; ask a resolver over HTTPS",
-    ),
-    (
-        "k6/x/faker",
-        "draw values from a list of your own, for example with randomItem() of https://jslib.k6.io/k6-utils",
     ),
     ("k6/x/mqtt", "there is no client for MQTT"),
     (
@@ -161,6 +159,12 @@ pub(crate) fn find(id: &str) -> Option<&'static Module> {
 /// The ids of all modules.
 pub fn ids() -> impl Iterator<Item = &'static str> {
     MODULES.iter().map(|module| module.id)
+}
+
+/// The class of which the default export of a module is an instance. The properties of its instances are objects, whose
+/// names are as fixed as those of the module. `None` if the default export is no instance.
+pub(crate) fn class_of_default(id: &str) -> Option<&'static str> {
+    (id == faker::MODULE.id).then_some("Faker")
 }
 
 /// Why k6's module with this id is unsupported; `None` for supported and for unknown modules.

@@ -11,9 +11,10 @@ use self::suggestion::Suggestions;
 use crate::{
     error::ScriptError,
     interface::{Interface, Members},
+    modules,
     source::{
         Location, Resolved, Source, SourceKind, Sources, Specifier,
-        usage::{Call, FreeName, Member, Usage, Whole},
+        usage::{Call, FreeName, Member, Path, Usage, Whole},
         usage_of,
     },
 };
@@ -89,6 +90,7 @@ impl<'s> Review<'s> {
             });
             findings.extend(free.map(|free| reading.free(free, is_open)));
             findings.extend(usage.members.iter().filter_map(|member| reading.member(member)));
+            findings.extend(usage.paths.iter().filter_map(|path| reading.path(path)));
             findings.extend(usage.calls.iter().filter_map(|call| reading.call(call)));
             if findings.len() > MAX_FINDINGS {
                 break;
@@ -194,6 +196,22 @@ impl Reading<'_, '_> {
         })
     }
 
+    fn path(&self, path: &Path) -> Option<Finding> {
+        let Resolved::Builtin(id) = self.resolve(&path.module)? else {
+            return None;
+        };
+        let class = modules::class_of_default(id)?;
+        if path.class.as_deref().is_some_and(|of| of != class) {
+            return None;
+        }
+        Some(Finding {
+            location: self.source.place(path.offset),
+            name: path.written.clone(),
+            problem: missing_of_path(id, self.review.interface.modules.get(id)?, &path.names)?,
+            is_warning: self.is_library || !path.is_certain,
+        })
+    }
+
     fn call(&self, call: &Call) -> Option<Finding> {
         let Resolved::Builtin(id) = self.resolve(&call.module)? else {
             return None;
@@ -232,6 +250,20 @@ fn missing_of_builtin(id: &str, members: &Members, member: &Member) -> Option<St
         &member.name,
         names.iter().filter(|name| *name != "default"),
     ))
+}
+
+/// The problem of a property of an object. An object that does not exist is the problem of its own name.
+fn missing_of_path(id: &str, members: &Members, names: &[String]) -> Option<String> {
+    let (module, name, known) = match names {
+        [name] => (id.to_owned(), name, &members.of_default),
+        [object, name] => (
+            format!("`{object}` of {id}"),
+            name,
+            members.of_objects.get(object)?,
+        ),
+        _ => return None,
+    };
+    (!known.contains(name)).then(|| missing(&module, name, known.iter()))
 }
 
 fn missing_of_file(usage: &Usage, member: &Member) -> Option<String> {

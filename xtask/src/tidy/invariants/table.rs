@@ -435,6 +435,7 @@ pub(super) const TABLE: &[Invariant] = &[
         knows: &[
             "cable",
             "clients",
+            "fake",
             "grpc",
             "load",
             "redacted",

@@ -1,7 +1,7 @@
 //! Types of the modules and globals, for editors and the TypeScript compiler.
 
 /// The declarations by module. The first one has the globals, and the beginning of the file.
-const PARTS: [&str; 22] = [
+const PARTS: [&str; 23] = [
     include_str!("types/globals.d.ts"),
     include_str!("types/options.d.ts"),
     include_str!("types/k6.d.ts"),
@@ -16,6 +16,7 @@ const PARTS: [&str; 22] = [
     include_str!("types/experimental_fs.d.ts"),
     include_str!("types/experimental_streams.d.ts"),
     include_str!("types/experimental_webcrypto.d.ts"),
+    include_str!("types/faker.d.ts"),
     include_str!("types/grpc.d.ts"),
     include_str!("types/html.d.ts"),
     include_str!("types/http.d.ts"),

@@ -94,6 +94,37 @@ export default function () {
 }
 
 #[test]
+fn functions_that_fakers_do_not_have() {
+    check(
+        "import faker, { Faker } from 'k6/x/faker';
+const own = new Faker(11);
+let other = new Faker(11);
+other = {};
+export default function () {
+  faker.person.firstNam();
+  faker.persn.firstName();
+  faker.zen.firstName();
+  faker.call('firstName').length;
+  faker.person.constructor.name;
+  own.adress.city();
+  own.time.now();
+  own.company.company();
+  own.cal('city');
+  other.x.y();
+  faker.word.definition?.();
+}",
+        &expect![[r#"
+    main.js:6:16: faker.person.firstNam: `person` of k6/x/faker has no `firstNam`; did you mean `firstName`?
+    main.js:7:9: faker.persn: k6/x/faker has no `persn`; did you mean `person`?
+    main.js:11:7: own.adress: k6/x/faker has no `adress`; did you mean `address`?
+    main.js:12:12: own.time.now: `time` of k6/x/faker has no `now`; it has: date, dateRange, day, futureTime, hour, minute, month, monthString, nanosecond, pastTime, second, timezone, timezoneAbbreviation, timezoneFull, timezoneOffset, timezoneRegion, weekday, year
+    main.js:14:7: own.cal: k6/x/faker has no `cal`; did you mean `call`?
+    warning: main.js:16:14: faker.word.definition: `word` of k6/x/faker has no `definition`; it has: actionVerb, adjective, adverb, adverbDegree, adverbFrequencyDefinite, adverbFrequencyIndefinite, adverbManner, adverbPhrase, adverbPlace, adverbTimeDefinite, adverbTimeIndefinite, comment, connective, connectiveCasual, connectiveComparitive, connectiveComplaint, connectiveExamplify, connectiveListing, connectiveTime, demonstrativeAdjective, …
+"#]],
+    );
+}
+
+#[test]
 fn names_of_own_files() {
     expect![[r#"
     warning: lib/legacy.js:1:29: absent: is not defined; declare or import it

@@ -13,6 +13,8 @@ pub struct Usage {
     pub is_open: bool,
     /// Properties of modules imported as a whole, each once, and imported names.
     pub members: Vec<Member>,
+    /// Properties of objects that other modules export, each once.
+    pub paths: Vec<Path>,
     /// Calls of functions of other modules, without those that spread their arguments.
     pub calls: Vec<Call>,
     /// The exports by name; `None` if others may exist, as after `export *`.
@@ -59,6 +61,23 @@ pub struct Member {
     /// The text for people: `http.gett`.
     pub written: String,
     /// Whether each use fails if the name does not exist. Otherwise the module may only test for it.
+    pub is_certain: bool,
+}
+
+/// A property of an object that another module exports, or of an instance of one of its classes.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Path {
+    /// The other module, as it stands in the import.
+    pub module: String,
+    /// The class of the instance; `None` for the default export.
+    pub class: Option<String>,
+    /// The names from the object on: `person` and `firstName`. Two for the default export, one or two for an instance.
+    pub names: Vec<String>,
+    /// Its first use.
+    pub offset: usize,
+    /// The text for people: `faker.person.firstName`.
+    pub written: String,
+    /// Whether each use fails if the name does not exist.
     pub is_certain: bool,
 }
 

@@ -13,7 +13,7 @@ use oxc_semantic::{NodeId, Semantic, SymbolId};
 use oxc_span::{GetSpan, Span};
 
 use super::guards::is_guarded;
-use crate::source::usage::{Call, Member, Usage, Whole};
+use crate::source::usage::{Call, Member, Path, Usage, Whole};
 
 /// Adds the members of all imports and their calls.
 pub(super) fn find(semantic: &Semantic<'_>, usage: &mut Usage) {
@@ -79,9 +79,11 @@ fn of_import(semantic: &Semantic<'_>, import: &ImportDeclaration<'_>, usage: &mu
             ImportDeclarationSpecifier::ImportSpecifier(named) if named.imported.name() != "default" => {
                 let name = named.imported.name().to_string();
                 for reference in semantic.symbol_references(symbol) {
-                    usage
-                        .calls
-                        .extend(call(semantic, module, &name, reference.node_id()));
+                    let id = reference.node_id();
+                    usage.calls.extend(call(semantic, module, &name, id));
+                    if let Some(instance) = instance(semantic, id) {
+                        usage.paths.extend(paths(semantic, module, Some(&name), instance));
+                    }
                 }
                 usage.members.push(Member {
                     module: module.to_owned(),
@@ -95,7 +97,10 @@ fn of_import(semantic: &Semantic<'_>, import: &ImportDeclaration<'_>, usage: &mu
             ImportDeclarationSpecifier::ImportNamespaceSpecifier(_) => {
                 of_whole(semantic, module, symbol, Whole::Namespace, usage);
             }
-            _ => of_whole(semantic, module, symbol, Whole::Default, usage),
+            _ => {
+                of_whole(semantic, module, symbol, Whole::Default, usage);
+                usage.paths.extend(paths(semantic, module, None, symbol));
+            }
         }
     }
 }
@@ -125,6 +130,58 @@ fn of_whole(semantic: &Semantic<'_>, module: &str, symbol: SymbolId, whole: Whol
         known.offset = known.offset.min(offset);
     }
     usage.members.extend(members.into_values());
+}
+
+/// The longest path of names that is followed.
+const MOST_NAMES: usize = 2;
+
+/// The paths that begin with a variable: with an instance of the class, or with the default export of the module. The first
+/// names of the latter are members.
+fn paths(semantic: &Semantic<'_>, module: &str, class: Option<&str>, variable: SymbolId) -> Vec<Path> {
+    let nodes = semantic.nodes();
+    let least = if class.is_some() { 1 } else { MOST_NAMES };
+    let mut paths: BTreeMap<Vec<String>, Path> = BTreeMap::new();
+    for reference in semantic.symbol_references(variable) {
+        let (mut id, mut names) = (reference.node_id(), Vec::new());
+        while names.len() < MOST_NAMES
+            && let AstKind::StaticMemberExpression(member) = nodes.parent_kind(id)
+        {
+            id = nodes.parent_id(id);
+            names.push(member.property.name.to_string());
+            if names.len() < least {
+                continue;
+            }
+            let offset = member.property.span.start as usize;
+            let known = paths.entry(names.clone()).or_insert_with(|| Path {
+                module: module.to_owned(),
+                class: class.map(str::to_owned),
+                names: names.clone(),
+                offset,
+                written: format!("{}.{}", semantic.scoping().symbol_name(variable), names.join(".")),
+                is_certain: true,
+            });
+            known.is_certain &= fails_without(semantic, id, member.span());
+            known.offset = known.offset.min(offset);
+        }
+    }
+    paths.into_values().collect()
+}
+
+/// The variable that keeps `new Name()`, where the node is the name, unless the variable ever gets another value.
+fn instance(semantic: &Semantic<'_>, name: NodeId) -> Option<SymbolId> {
+    let nodes = semantic.nodes();
+    let AstKind::NewExpression(new) = nodes.parent_kind(name) else {
+        return None;
+    };
+    let AstKind::VariableDeclarator(declarator) = nodes.parent_kind(nodes.parent_id(name)) else {
+        return None;
+    };
+    let BindingPattern::BindingIdentifier(variable) = &declarator.id else {
+        return None;
+    };
+    let is_its_class = new.callee.span() == nodes.kind(name).span();
+    let variable = variable.symbol_id();
+    (is_its_class && !semantic.scoping().symbol_is_mutated(variable)).then_some(variable)
 }
 
 /// Whether the use of a property at this node throws if the property is undefined, and nothing handles the exception.
