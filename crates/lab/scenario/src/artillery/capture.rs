@@ -84,7 +84,7 @@ impl<'a> Answer<'a> {
     }
 
     /// The body, if it is a list or a map in JSON.
-    fn tree(&self) -> Option<&Value> {
+    pub(crate) fn tree(&self) -> Option<&Value> {
         Some(self.json()).filter(|value| value.is_array() || value.is_object())
     }
 

@@ -26,6 +26,7 @@ mod endpoint;
 mod expectation;
 mod files;
 mod hooks;
+mod query;
 mod request;
 
 use self::hooks::Adapted;
@@ -33,6 +34,7 @@ pub(crate) use self::{
     endpoint::{Endpoint, Grouping},
     expectation::Expectation,
     files::{Files, LARGEST_FILE},
+    query::Query,
     request::{Body, Content, Defaults, Field, Guard, Request, RequestHooks},
 };
 

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     artillery::{
         flow::{Flow, Parallel, Step, Wanted},
-        http::{Body, Expectation, Grouping, Guard, Request},
+        http::{Body, Expectation, Grouping, Guard, Query, Request},
         keys,
         template::{JsonTemplate, Template},
     },
@@ -262,7 +262,10 @@ impl<'a> Reader<'a> {
                     .and_then(|part| part.boolean())
                     .map(Expectation::CdnHit),
             );
-            fields.finish();
+            for name in ["jmespath", "jpath"] {
+                all.extend(fields.get(name).and_then(|part| jmespath(name, &part)));
+            }
+            self.finish(fields);
         }
         all
     }
@@ -288,6 +291,11 @@ fn most_redirects(part: &Part<'_>) -> Option<u32> {
         part.unexpected("the number of redirects, 1 to 1000; none are followed with `followRedirect: false`");
     }
     most
+}
+
+fn jmespath(name: &'static str, part: &Part<'_>) -> Option<Expectation> {
+    let query = Query::parse(part.text()?).inspect_err(|problem| part.mistake(problem.clone()));
+    Some(Expectation::Jmespath(name, query.ok()?))
 }
 
 fn matches_regexp(part: &Part<'_>) -> Option<Expectation> {

@@ -7,6 +7,7 @@ use plimsoll_clients::http::Response;
 use regex::bytes::Regex;
 use serde_json::Value;
 
+use super::Query;
 use crate::artillery::{
     capture::Answer,
     condition::are_equal,
@@ -32,7 +33,16 @@ pub(crate) enum Expectation {
     MatchesRegexp(Regex),
     /// Whether a cache in front of the server had the answer.
     CdnHit(bool),
+    /// JMESPath, under one of its two names.
+    Jmespath(&'static str, Query),
 }
+
+/// Media types whose bodies the plugin parses.
+const JSON_TYPES: [&str; 3] = [
+    "application/json",
+    "application/problem+json",
+    "application/ld+json",
+];
 
 /// Header fields of caches in front of servers.
 const CACHE_FIELDS: [&str; 3] = ["cf-cache-status", "x-cache", "x-vercel-cache"];
@@ -53,6 +63,7 @@ impl Expectation {
             Self::HasHeader(_) => "hasHeader",
             Self::MatchesRegexp(_) => "matchesRegexp",
             Self::CdnHit(_) => "cdnHit",
+            Self::Jmespath(name, _) => *name,
         };
         name.into()
     }
@@ -71,7 +82,7 @@ impl Expectation {
             Self::ContentType(wanted) => {
                 let found = response.headers.text("content-type").unwrap_or_default();
                 match &*wanted.render(variables) {
-                    "json" => found.starts_with("application/json"),
+                    "json" => tree(response, answer).is_some(),
                     wanted => found.eq_ignore_ascii_case(wanted),
                 }
             }
@@ -95,8 +106,16 @@ impl Expectation {
                 let mut fields = fields.map(str::to_ascii_lowercase);
                 fields.any(|value| wanted.iter().any(|word| value.starts_with(word)))
             }
+            Self::Jmespath(_, query) => tree(response, answer).is_some_and(|value| query.holds(value)),
         }
     }
+}
+
+/// The body, if it is a list or a map and the answer says that it is JSON.
+fn tree<'a>(response: &Response, answer: &'a Answer<'_>) -> Option<&'a Value> {
+    let found = response.headers.text("content-type")?;
+    let is_json = JSON_TYPES.iter().any(|name| found.contains(name));
+    answer.tree().filter(|_| is_json)
 }
 
 /// Whether there is a value at the end of a path such as `user.ids[0]`.
