@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -27,13 +27,14 @@ function flagsOf(file) {
   return flags ? JSON.parse(flags) : [];
 }
 
-/** A proxy that opens tunnels (CONNECT), and counts them. */
-async function startProxy() {
+/** A proxy that opens tunnels (CONNECT), or answers with `status`. It notes the requests with their credentials. */
+async function startProxy(status) {
   const proxy = createServer();
   const sockets = new Set();
-  let tunnels = 0;
+  const tunnels = [];
   proxy.on("connect", (request, socket, head) => {
-    tunnels += 1;
+    tunnels.push(["CONNECT", request.headers["proxy-authorization"]].filter(Boolean).join(" "));
+    if (status) return socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`);
     const [host, port] = request.url.split(":");
     const server = connect(Number(port), host, () => {
       socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
@@ -49,8 +50,8 @@ async function startProxy() {
   proxy.listen(0, "127.0.0.1");
   await once(proxy, "listening");
   return {
-    url: `http://127.0.0.1:${proxy.address().port}`,
-    wire: () => Array.from({ length: tunnels }, () => "CONNECT"),
+    address: `127.0.0.1:${proxy.address().port}`,
+    wire: () => tunnels,
     stop() {
       proxy.close();
       for (const socket of sockets) socket.destroy();
@@ -66,17 +67,20 @@ async function caughtUp() {
 /** Runs `command` with the arguments of `artillery run` in a copy of the folder. */
 export async function observe(command, file, env = {}) {
   const target = await ArtilleryTarget.start();
-  // The line `# proxy` asks for one in the environment.
-  const proxy = /^# proxy$/m.test(readFileSync(join(FOLDER, file), "utf8")) ? await startProxy() : undefined;
+  const text = readFileSync(join(FOLDER, file), "utf8");
+  // The line `# proxy` asks for one: in the environment, or where the file says PROXY. `# proxy 407` refuses all tunnels.
+  const asked = /^# proxy ?(\d*)$/m.exec(text);
+  const proxy = asked ? await startProxy(Number(asked[1])) : undefined;
   const cwd = mkdtempSync(join(tmpdir(), "artillery-"));
   try {
     cpSync(FOLDER, cwd, { recursive: true });
+    if (proxy) writeFileSync(join(cwd, file), text.replaceAll("PROXY", proxy.address));
     const url = /engine: ws/.test(readFileSync(join(cwd, file), "utf8")) ? target.url.replace("http", "ws") : target.url;
     const [program, ...args] = command;
     const flags = flagsOf(file).map((flag) => flag.replace("TARGET", url));
     const child = spawn(program, [...args, file, "-t", url, "-o", "report.json", ...flags], {
       cwd,
-      env: { ...process.env, ...env, TARGET_URL: url, ...(proxy && { HTTP_PROXY: proxy.url }) },
+      env: { ...process.env, ...env, TARGET_URL: url, ...(proxy && !text.includes("PROXY") && { HTTP_PROXY: `http://${proxy.address}` }) },
       stdio: ["ignore", "pipe", "pipe"],
     });
     let output = "";

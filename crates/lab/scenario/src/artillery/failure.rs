@@ -91,7 +91,14 @@ impl From<&DialError> for Failure {
 
 impl From<ConnectError> for Failure {
     fn from(error: ConnectError) -> Self {
-        Self::of_cause(&error.cause())
+        match error {
+            // Node's client takes the proxy's answer for the server's.
+            ConnectError::Proxy(DialError::Proxy {
+                status: Some(status), ..
+            }) => Self::new(format!("Unexpected server response: {status}"))
+                .caused_by("answer of the proxy".to_owned()),
+            error => Self::of_cause(&error.cause()),
+        }
     }
 }
 

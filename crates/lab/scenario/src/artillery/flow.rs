@@ -1,7 +1,8 @@
 //! A virtual user's program: the steps of a scenario, flat, so that a user stores only a position.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use plimsoll_clients::dial::Proxy;
 use serde_json::Value;
 
 use super::{
@@ -123,6 +124,10 @@ pub(crate) struct Connect {
     pub(crate) subprotocols: Vec<Template>,
     /// Changes all of it.
     pub(crate) function: Option<FunctionName>,
+    /// The proxy that makes a tunnel to the server.
+    pub(crate) proxy: Option<Arc<Proxy>>,
+    /// Whether the configuration's proxy has no effect, because the file writes the settings as a map.
+    pub(crate) is_map: bool,
 }
 
 /// One more connection. Not in Artillery.

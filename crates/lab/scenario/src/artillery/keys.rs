@@ -48,7 +48,31 @@ const SUBPROTOCOLS: Key = Key::new(
     Kind::List(&Kind::Scalar),
     "The sub-protocols to ask the server for.",
 );
-const NO_PROXY: Key = Key::refused("proxy", "a proxy is not supported; connect to the server itself");
+const TUNNEL: Key = Key::new(
+    "proxy",
+    Kind::Map(&PROXY),
+    "The proxy that makes a tunnel to the server.",
+);
+
+pub(super) static PROXY: Shape = Shape {
+    name: "proxy",
+    about: "A proxy.",
+    keys: &[
+        Key::new(
+            "url",
+            Kind::Scalar,
+            "Its URL, for example http://gateway.example:3128.",
+        )
+        .required()
+        .differs("proxies are http:// URLs"),
+        Key::new("auth", Kind::Scalar, "User and password, as user:password."),
+        Key::refused(
+            "headers",
+            "header fields for a proxy are not supported; credentials go into `url` or `auth`",
+        ),
+    ],
+    rules: &[],
+};
 
 /// A whole file.
 pub(crate) static FILE: Kind = Kind::Map(&ROOT);

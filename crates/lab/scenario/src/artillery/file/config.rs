@@ -231,6 +231,9 @@ impl<'a> Reader<'a> {
             return;
         };
         self.read_connect_fields(&mut fields, &mut settings.connect);
+        if let Some(part) = fields.get("proxy") {
+            settings.connect.proxy = self.websocket_proxy(&part, &settings.variables);
+        }
         if let Some(part) = fields.get("timeout") {
             settings.websocket_timeout = self.duration(&part, &settings.variables);
         }

@@ -1,6 +1,6 @@
 //! The steps of the engine `ws`.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use plimsoll_load::nearest::nearest;
 
@@ -37,6 +37,10 @@ impl<'a> Reader<'a> {
                 flow.calls_functions = true;
             }
             self.read_connect_fields(&mut fields, &mut connect);
+            connect.proxy = fields
+                .get("proxy")
+                .and_then(|part| self.websocket_proxy(&part, &BTreeMap::new()));
+            connect.is_map = true;
             fields.finish();
         } else {
             connect.target = self.template(part);

@@ -1,10 +1,13 @@
-//! Proxies that the environment names, as in Artillery's engine `http`: HTTP_PROXY for all requests, HTTPS_PROXY for those
-//! over TLS.
+//! Proxies. As in Artillery, requests go through those that the environment names, HTTP_PROXY for all and HTTPS_PROXY for
+//! those over TLS, and WebSockets through the `proxy` of `config.ws` or of `connect`.
 
-use plimsoll_clients::dial::{Proxies, Proxy};
+use std::{collections::BTreeMap, sync::Arc};
 
-use super::reader::Reader;
-use crate::document::Part;
+use plimsoll_clients::dial::{Proxies, Proxy, ProxyError};
+use serde_json::Value;
+
+use super::{config::is_map, reader::Reader};
+use crate::{artillery::keys, document::Part};
 
 /// Names that other programs know; Artillery uses the ones in capital letters only.
 const OTHER_NAMES: [&str; 2] = ["http_proxy", "https_proxy"];
@@ -22,6 +25,39 @@ impl<'a> Reader<'a> {
         }
         let https = https.or_else(|| http.clone());
         Proxies::tunnels(http, https)
+    }
+
+    /// The `proxy` of `config.ws`, or of a `connect`.
+    pub(super) fn websocket_proxy(
+        &self,
+        part: &Part<'a>,
+        variables: &BTreeMap<String, Value>,
+    ) -> Option<Arc<Proxy>> {
+        if !is_map(part) {
+            // A URL in its place may hold a password, so the value is not shown.
+            part.mistake("expected a map, for example { url: http://gateway.example:3128 }");
+            return None;
+        }
+        let mut fields = part.fields_of(&keys::PROXY)?;
+        let url = fields.require("url", EXPECTED);
+        let credentials = fields.get("auth");
+        fields.finish();
+        let url = url?;
+        let mut proxy = read_proxy(&url, &self.config_text(&url, variables)?)?;
+        if let Some(part) = credentials {
+            let credentials = self.config_text(&part, variables)?;
+            let Some((user, password)) = credentials.split_once(':') else {
+                // The value is a secret.
+                part.mistake("expected user:password");
+                return None;
+            };
+            proxy = proxy.with_password(user, password);
+        }
+        self.warn(
+            &url,
+            "connections go through this proxy, so its time is part of all figures",
+        );
+        Some(Arc::new(proxy))
     }
 
     fn is_set(&self, name: &str) -> bool {
@@ -48,4 +84,19 @@ impl<'a> Reader<'a> {
         }
         proxy
     }
+}
+
+/// The value of a `url`.
+const EXPECTED: &str = "the URL of a proxy, for example http://gateway.example:3128";
+
+/// A proxy by its URL. Unlike other programs, Artillery wants the scheme.
+fn read_proxy(part: &Part<'_>, url: &str) -> Option<Proxy> {
+    if !url.contains("://") {
+        // Without a scheme the text may still hold a password.
+        part.mistake(format!("expected {EXPECTED}"));
+        return None;
+    }
+    url.parse()
+        .inspect_err(|error: &ProxyError| part.mistake(error.to_string()))
+        .ok()
 }

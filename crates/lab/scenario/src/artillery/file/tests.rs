@@ -22,6 +22,7 @@ use crate::artillery::{
 
 mod layers;
 mod plugins;
+mod proxies;
 
 fn surroundings(read_file: &dyn Fn(&Path) -> io::Result<String>) -> Surroundings<'_> {
     Surroundings {

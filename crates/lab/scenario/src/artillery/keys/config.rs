@@ -1,7 +1,7 @@
 //! The keys of `config`.
 
 use super::{
-    DURATION, HEADERS, NO_PROXY, NUMERIC, SUBPROTOCOLS,
+    DURATION, HEADERS, NUMERIC, SUBPROTOCOLS, TUNNEL,
     plugins::{APDEX, ENSURE, PLUGINS},
 };
 use crate::document::{Key, Kind, Rule, Shape};
@@ -327,7 +327,7 @@ pub(in super::super) static WEBSOCKET: Shape = Shape {
     keys: &[
         HEADERS,
         SUBPROTOCOLS,
-        NO_PROXY,
+        TUNNEL,
         Key::new(
             "timeout",
             DURATION,
@@ -359,7 +359,10 @@ pub(in super::super) static HTTP: Shape = Shape {
             Kind::Map(&DEFAULTS),
             "Defaults for all requests and pauses.",
         ),
-        NO_PROXY,
+        Key::idle(
+            "proxy",
+            "has no effect, as in Artillery; set HTTP_PROXY and HTTPS_PROXY in the environment",
+        ),
         Key::ignored("pool", OWN_CONNECTIONS),
         Key::ignored("maxSockets", OWN_CONNECTIONS),
         Key::ignored("cookieJarOptions", OWN_CONNECTIONS),

@@ -1,7 +1,7 @@
 //! The steps of flows: a map in which one key names the step, and others belong to it.
 
 use super::{
-    DURATION, FIXED_DURATION, HEADERS, NO_PROXY, SUBPROTOCOLS,
+    DURATION, FIXED_DURATION, HEADERS, SUBPROTOCOLS, TUNNEL,
     config::JITTER,
     request::{CAPTURES, MATCHES, REQUEST},
 };
@@ -243,7 +243,7 @@ pub(in super::super) static CONNECT: Shape = Shape {
         ),
         HEADERS,
         SUBPROTOCOLS,
-        NO_PROXY,
+        TUNNEL,
     ],
     rules: &[],
 };

@@ -3,7 +3,7 @@
 use std::{cell::RefCell, rc::Rc, sync::Arc, time::Duration};
 
 use plimsoll_clients::{
-    dial::{Dialer, Traffic},
+    dial::{Dialer, Proxy, Traffic},
     target::Target,
     tls::Tls,
     websocket::{Connection, Options, Timings, connect},
@@ -73,6 +73,7 @@ impl Opening {
                     .map(|(name, value)| (name.clone(), text(value)))
                     .collect(),
                 subprotocols: protocols.into_iter().flatten().map(text).collect(),
+                proxy: self.common.proxy.clone(),
                 ..Connect::default()
             },
             ..self.clone()
@@ -104,9 +105,14 @@ impl Opening {
         let url = own.and_then(|own| own.target.as_ref()).unwrap_or(&self.target);
         let url = url.render(variables);
         let target = Target::parse(&as_websocket(&url)).map_err(|_| Failure::new("Invalid URL"))?;
-        let address = self.dialer.locate(&target.host(), target.port()).await;
+        let proxy = self.proxy(own);
+        let address = match proxy {
+            Some(proxy) => self.dialer.locate(proxy.host(), proxy.port()).await,
+            None => self.dialer.locate(&target.host(), target.port()).await,
+        };
         let address = address.map_err(|error| Failure::from(&error))?;
         let mut options = Options::new(target, vec![address]);
+        options.proxy = proxy.cloned();
         options.tls = Some(Arc::clone(&self.tls));
         options.max_message_bytes = MAX_MESSAGE_BYTES;
         options.deadline = self.deadline;
@@ -114,6 +120,14 @@ impl Opening {
             connect.apply(variables, &mut options);
         }
         Ok(options)
+    }
+
+    /// As in Artillery, a `connect` that is a map has its own proxy or none.
+    fn proxy<'a>(&'a self, own: Option<&'a Connect>) -> Option<&'a Arc<Proxy>> {
+        own.filter(|own| own.is_map)
+            .unwrap_or(&self.common)
+            .proxy
+            .as_ref()
     }
 }
 
