@@ -311,6 +311,7 @@ impl<'a> Session<'a> {
                 self.flags.report.write(&summary);
             }
         }
+        test.announce(&ended).await;
         if let Some(watchers) = Arc::into_inner(watchers) {
             watchers.finish(&summary).await;
         }

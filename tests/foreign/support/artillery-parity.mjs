@@ -59,6 +59,37 @@ async function startProxy(status) {
   };
 }
 
+/** A message without what is in own words: the texts of its header and its duration. */
+function messageOf(body) {
+  const { text, blocks } = JSON.parse(body);
+  const masked = (field) => field.replace(/^(\*Duration\*).*/s, "$1");
+  const fields = (block) => block.fields.map(({ type, text }) => `${type}: ${masked(text)}`);
+  const shown = ({ type, ...block }) => [type, ...(block.fields ? fields(block) : [`${block.text.type} ${[...block.text.text][0]}`])];
+  return ["MESSAGE", [...text][0], ...blocks.flatMap(shown)].join("\n");
+}
+
+/** A server that takes the messages of plugins. */
+async function startCollector() {
+  const collector = createServer();
+  const bodies = [];
+  collector.on("request", async (request, response) => {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    bodies.push({ path: `${request.method} ${request.url}`, body: Buffer.concat(chunks).toString() });
+    response.end("ok");
+  });
+  collector.listen(0, "127.0.0.1");
+  await once(collector, "listening");
+  return {
+    address: `127.0.0.1:${collector.address().port}`,
+    wire: () => bodies.map(({ path, body }) => `${path}\n${messageOf(body)}`),
+    stop() {
+      collector.close();
+      collector.closeAllConnections();
+    },
+  };
+}
+
 /** The target of this process has read what lay in its sockets: a busy process hears of the end of a program first. */
 async function caughtUp() {
   for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
@@ -71,10 +102,13 @@ export async function observe(command, file, env = {}) {
   // The line `# proxy` asks for one: in the environment, or where the file says PROXY. `# proxy 407` refuses all tunnels.
   const asked = /^# proxy ?(\d*)$/m.exec(text);
   const proxy = asked ? await startProxy(Number(asked[1])) : undefined;
+  // Plugins send to COLLECTOR.
+  const collector = text.includes("COLLECTOR") ? await startCollector() : undefined;
   const cwd = mkdtempSync(join(tmpdir(), "artillery-"));
   try {
     cpSync(FOLDER, cwd, { recursive: true });
-    if (proxy) writeFileSync(join(cwd, file), text.replaceAll("PROXY", proxy.address));
+    const placed = text.replaceAll("PROXY", proxy?.address).replaceAll("COLLECTOR", collector?.address);
+    if (placed !== text) writeFileSync(join(cwd, file), placed);
     const url = /engine: ws/.test(readFileSync(join(cwd, file), "utf8")) ? target.url.replace("http", "ws") : target.url;
     const [program, ...args] = command;
     const flags = flagsOf(file).map((flag) => flag.replace("TARGET", url));
@@ -97,7 +131,7 @@ export async function observe(command, file, env = {}) {
     }
     const port = new URL(target.url).port;
     await caughtUp();
-    const wire = [...(proxy?.wire() ?? []), ...target.wire()];
+    const wire = [...(proxy?.wire() ?? []), ...(collector?.wire() ?? []), ...target.wire()];
     // The length of a form with files depends on its boundary, and so does the echo of it.
     if (wire.some((line) => line.includes("BOUNDARY"))) delete aggregate.counters?.["http.downloaded_bytes"];
     const counters = Object.fromEntries(
@@ -113,6 +147,7 @@ export async function observe(command, file, env = {}) {
     return { found: { code, counters, samples, wire }, output };
   } finally {
     proxy?.stop();
+    collector?.stop();
     await target.stop();
     rmSync(cwd, { recursive: true, force: true });
   }

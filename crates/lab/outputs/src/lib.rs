@@ -23,12 +23,14 @@ mod settings;
 mod statsd;
 mod tag_cache;
 mod tls;
+mod webhook;
 
 pub use self::{
     error::OutputError,
     outputs::{DASHBOARDS, Outputs, catalog},
     report::{Outcome, OutputReport},
     running::Running,
+    webhook::Webhook,
 };
 
 #[cfg(test)]

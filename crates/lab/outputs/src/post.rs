@@ -1,4 +1,4 @@
-//! Requests to a database over HTTP, each with a time limit.
+//! Requests to a server over HTTP, each with a time limit.
 
 use std::time::Duration;
 
@@ -37,6 +37,8 @@ pub(crate) struct Post {
     url: Uri,
     headers: HeaderMap,
     limit: Duration,
+    /// What errors call the server, if its URL is a secret.
+    alias: Option<&'static str>,
 }
 
 impl Post {
@@ -50,6 +52,16 @@ impl Post {
             url,
             headers,
             limit,
+            alias: None,
+        }
+    }
+
+    /// The client of a secret URL. Errors call the server `alias`, and show nothing that the server may have made of the
+    /// URL.
+    pub(crate) fn secretly(self, alias: &'static str) -> Self {
+        Self {
+            alias: Some(alias),
+            ..self
         }
     }
 
@@ -68,7 +80,7 @@ impl Post {
         let (status, headers, body) = answer.map_err(|reason| Refusal {
             is_temporary: true,
             retry_after: None,
-            reason: format!("{}: {reason}", self.url),
+            reason: format!("{}: {reason}", self.name()),
         })?;
         if status.is_success() {
             return Ok(body);
@@ -76,8 +88,21 @@ impl Post {
         Err(Refusal {
             is_temporary: status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS,
             retry_after: retry_after(&headers),
-            reason: format!("{} answered {status}: {}", self.url, excerpt(&body)),
+            reason: self.refusal(status, &body),
         })
+    }
+
+    fn name(&self) -> String {
+        self.alias.map_or_else(|| self.url.to_string(), str::to_owned)
+    }
+
+    fn refusal(&self, status: StatusCode, body: &[u8]) -> String {
+        let said = excerpt(body);
+        let name = self.name();
+        if self.alias.is_some() && !is_word(&said) {
+            return format!("{name} answered {status}");
+        }
+        format!("{name} answered {status}: {said}")
     }
 }
 
@@ -105,6 +130,11 @@ async fn read(response: Response<Incoming>) -> Result<(StatusCode, HeaderMap, By
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let secs = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(secs))
+}
+
+/// Whether a text is one word like `invalid_payload`, which is no part of a URL.
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
 }
 
 fn excerpt(body: &[u8]) -> String {

@@ -176,7 +176,7 @@ impl Secrets {
 
 impl Redaction {
     /// Takes this text out of all further ones.
-    fn hide(&self, secret: &str) {
+    pub fn hide(&self, secret: &str) {
         let is_known = |known: &[String]| secret.is_empty() || known.iter().any(|known| known == secret);
         if is_known(&self.0.read().unwrap_or_else(PoisonError::into_inner)) {
             return;

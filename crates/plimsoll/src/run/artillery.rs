@@ -19,6 +19,7 @@ mod options;
 mod processor;
 mod quick;
 mod reports;
+mod slack;
 mod summary;
 
 pub(super) use self::input::{Input, read_files};

@@ -84,6 +84,11 @@ pub(crate) trait EngineTest {
     fn reports_unasked(&self) -> bool {
         false
     }
+
+    /// Tells others of the result, after it is printed and kept. It has no effect on the end of the command.
+    async fn announce(&self, finished: &Finished<'_>) {
+        let _ = finished;
+    }
 }
 
 /// The virtual users of a run, and the stages around it.
@@ -198,6 +203,10 @@ impl<T: EngineTest> LoadTest for OnEngine<T> {
 
     fn verdict(&self, ended: &Ended<'_, RunResult>) -> Result<Status, Failure> {
         self.test.verdict(&finished(ended))
+    }
+
+    async fn announce(&self, ended: &Ended<'_, RunResult>) {
+        self.test.announce(&finished(ended)).await;
     }
 }
 

@@ -80,6 +80,11 @@ pub(crate) trait LoadTest {
     fn reports_unasked(&self) -> bool {
         false
     }
+
+    /// Tells others of the result, after it is printed and kept. It has no effect on the end of the command.
+    async fn announce(&self, ended: &Ended<'_, Self::Result>) {
+        let _ = ended;
+    }
 }
 
 /// The surroundings of a run in progress.

@@ -39,6 +39,7 @@ mod proxies;
 mod reader;
 mod request;
 mod scenarios;
+mod slack;
 
 use self::{config::Settings, reader::Reader};
 pub use self::{
@@ -177,6 +178,7 @@ impl Reader<'_> {
             max_duration: self.surroundings.max_duration,
             hides_endpoints: settings.endpoints.as_ref().is_some_and(|it| it.is_quiet),
             publications: settings.publications,
+            slack: settings.slack,
             warnings: self.take_warnings(),
         })
     }

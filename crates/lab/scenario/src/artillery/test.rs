@@ -1,6 +1,6 @@
 //! A parsed test, on its way to a run.
 
-use std::{collections::BTreeMap, rc::Rc, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, rc::Rc, sync::Arc, time::Duration};
 
 use plimsoll_load::{
     metrics::{Recorder, Registry},
@@ -31,6 +31,25 @@ pub struct Test {
     pub(super) hides_endpoints: bool,
     pub(super) warnings: Vec<String>,
     pub(super) publications: Vec<Publication>,
+    pub(super) slack: Option<Slack>,
+}
+
+/// A message to Slack at the end of a run.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Slack {
+    /// The URL that takes the message, a secret.
+    pub webhook: String,
+    /// Whether only runs with an exit code other than 0 are told.
+    pub on_failure_only: bool,
+}
+
+/// Without the URL.
+impl fmt::Debug for Slack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slack")
+            .field("on_failure_only", &self.on_failure_only)
+            .finish_non_exhaustive()
+    }
 }
 
 /// An output of samples that the file asks for.
@@ -70,6 +89,11 @@ impl Test {
     /// The outputs that the file asks for.
     pub fn publications(&self) -> &[Publication] {
         &self.publications
+    }
+
+    /// The message to Slack, if the file asks for one.
+    pub fn slack(&self) -> Option<&Slack> {
+        self.slack.as_ref()
     }
 
     /// Whether the figures of single endpoints are in the JSON report only.

@@ -21,7 +21,7 @@ use super::{
     marks::Marking,
     options::{Options, ResultFlags},
     reports::Reports,
-    summary,
+    slack, summary,
 };
 use crate::{
     exit::{Failure, Status, TestFailure},
@@ -63,6 +63,9 @@ pub(super) async fn conduct(
         session.publish(output, &|name| {
             environment.get(name).cloned().or_else(|| of_system(name))
         })?;
+    }
+    if let Some(slack) = test.slack() {
+        session.basis().redaction().hide(&slack.webhook);
     }
     let plan = test.plan().map_err(|error| Failure::Usage(error.to_string()))?;
     if plan.scenarios.is_empty() {
@@ -198,6 +201,19 @@ impl EngineTest for FileTest<'_> {
             write_file(&path, report.as_bytes())?;
         }
         Ok(())
+    }
+
+    async fn announce(&self, finished: &Finished<'_>) {
+        if let (Some(slack), Some(over)) = (self.test.slack(), &self.over) {
+            let conclusion = finished.summary.conclusion.as_ref();
+            let course = slack::Course {
+                name: &self.name,
+                exit_code: conclusion.map_or(0, |conclusion| conclusion.exit_code),
+                figures: &over.figures,
+                verdicts: &over.verdicts,
+            };
+            slack::tell(slack, course).await;
+        }
     }
 
     fn verdict(&self, finished: &Finished<'_>) -> Result<Status, Failure> {

@@ -24,7 +24,7 @@ use crate::{
         payload::Payload,
         phase::{Kind, Phase, Spacing},
         template::{FakeOptions, JsonTemplate, Template},
-        test::Publication,
+        test::{Publication, Slack},
         websocket::Opening,
     },
     document::{Fields, Node, Part, Value as Written},
@@ -75,6 +75,8 @@ pub(super) struct Settings {
     pub(super) fakes: FakeOptions,
     /// Outputs of figures besides those of the command line.
     pub(super) publications: Vec<Publication>,
+    /// The message at the end of the run, if requested.
+    pub(super) slack: Option<Slack>,
 }
 
 impl<'a> Reader<'a> {
@@ -297,6 +299,9 @@ impl<'a> Reader<'a> {
         }
         if let Some(part) = plugins.get("publish-metrics") {
             settings.publications = self.read_publications(&part, &settings.variables);
+        }
+        if let Some(part) = plugins.get("slack") {
+            settings.slack = self.read_slack(&part, &settings.variables);
         }
         let expect = plugins.get("expect");
         if let Some(mut expect) = expect.and_then(|part| part.fields_of(&keys::EXPECT_PLUGIN)) {

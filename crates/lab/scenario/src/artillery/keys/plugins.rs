@@ -38,14 +38,33 @@ pub(in super::super) static PLUGINS: Shape = Shape {
             "Functions for templates that invent values, such as $internetEmail().",
         )
         .differs("the words are our own; functions and options that do not exist are mistakes"),
-        Key::refused(
+        Key::new(
             "slack",
-            "the plugin is not supported: no messages are sent; remove it, or run with --overrides \
-             '{\"config\": {\"plugins\": {\"slack\": null}}}' and report the exit code or `plimsoll runs show latest`",
+            Kind::Map(&SLACK),
+            "A message to Slack at the end of the run.",
         ),
         Key::refused(
             "memory-inspector",
             "the plugin is not supported; --watch PID measures the memory and CPU of a process",
+        ),
+    ],
+    rules: &[],
+};
+
+pub(in super::super) static SLACK: Shape = Shape {
+    name: "slack",
+    about: "A message to Slack at the end of the run.",
+    keys: &[
+        Key::new(
+            "webhookUrl",
+            Kind::Scalar,
+            "The URL of an incoming webhook. It is a secret: write {{ $env.NAME }}.",
+        )
+        .required(),
+        Key::new(
+            "notifyOnFailureOnly",
+            Kind::Boolean,
+            "Whether only a run with an exit code other than 0 is told. Default: false.",
         ),
     ],
     rules: &[],

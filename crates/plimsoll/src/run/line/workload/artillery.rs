@@ -102,6 +102,10 @@ impl ArtilleryTest {
                 publishes,
                 "publish-metrics is ignored: a search publishes no samples",
             ),
+            (
+                self.test.slack().is_some(),
+                "the plugin slack is ignored: a search sends no messages",
+            ),
         ];
         let notices = notices.into_iter().filter(|(is_so, _)| *is_so);
         notices.map(|(_, notice)| notice.to_owned()).collect()
