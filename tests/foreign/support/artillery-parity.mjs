@@ -59,30 +59,56 @@ async function startProxy(status) {
   };
 }
 
-/** A message without what is in own words: the texts of its header and its duration. */
+/** A message without what is in own words: the texts of its header and its duration, the order of lines, blanks, and escapes. */
 function messageOf(body) {
   const { text, blocks } = JSON.parse(body);
-  const masked = (field) => field.replace(/^(\*Duration\*).*/s, "$1");
+  const own = (field) => field.replace(/^(\*Duration\*).*/s, "$1").replace("undefined", "0").replace(" / ", "/").replaceAll("&lt;", "<").replaceAll("&gt;", ">");
+  const masked = (field) => own(field).split("\n").sort().join("\n");
   const fields = (block) => block.fields.map(({ type, text }) => `${type}: ${masked(text)}`);
   const shown = ({ type, ...block }) => [type, ...(block.fields ? fields(block) : [`${block.text.type} ${[...block.text.text][0]}`])];
   return ["MESSAGE", [...text][0], ...blocks.flatMap(shown)].join("\n");
 }
 
-/** A server that takes the messages of plugins. */
+/** Figures that only we push. */
+const OWN_FIGURES = /^(vusers_skipped|vusers_lateness_|websocket_)/;
+
+/** The lines of a push, with sorted labels, and without the values of times and rates. */
+function figuresOf(body) {
+  const lines = [];
+  for (const [, family, labels, value] of body.matchAll(/^(\w+)\{(.*)\} (\S+)$/gm)) {
+    const metric = /metric="(.*?)"/.exec(labels)[1];
+    if (OWN_FIGURES.test(metric)) continue;
+    const isTold = family.endsWith("_counters") || metric.endsWith("_count");
+    lines.push(`${family} ${labels.split(",").sort().join(",")} ${isTold ? value : ""}`.trim());
+  }
+  const types = [...body.matchAll(/^# TYPE .*$/gm)].map(([line]) => line).sort();
+  return [...types, ...lines.sort()].join("\n");
+}
+
+/** Messages as they came, and of pushes the last: it has all figures. */
+function collected(requests) {
+  const pushes = requests.filter(({ path }) => path.includes("/metrics/job/"));
+  const messages = requests.filter((request) => !pushes.includes(request));
+  const last = pushes.slice(-1).map(({ path, body }) => `${path.replace(/[^/]+$/, "JOB")}\n${figuresOf(body)}`);
+  return [...messages.map(({ path, body }) => `${path}\n${messageOf(body)}`), ...last];
+}
+
+/** A server that takes the messages and figures of plugins. */
 async function startCollector() {
   const collector = createServer();
-  const bodies = [];
+  const requests = [];
   collector.on("request", async (request, response) => {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
-    bodies.push({ path: `${request.method} ${request.url}`, body: Buffer.concat(chunks).toString() });
+    const credentials = request.headers.authorization ? ` ${request.headers.authorization}` : "";
+    requests.push({ path: `${request.method}${credentials} ${request.url}`, body: Buffer.concat(chunks).toString() });
     response.end("ok");
   });
   collector.listen(0, "127.0.0.1");
   await once(collector, "listening");
   return {
     address: `127.0.0.1:${collector.address().port}`,
-    wire: () => bodies.map(({ path, body }) => `${path}\n${messageOf(body)}`),
+    wire: () => collected(requests),
     stop() {
       collector.close();
       collector.closeAllConnections();

@@ -1,6 +1,6 @@
 //! What the tests need from outside the Rust toolchain, installed only where it is missing.
 //!
-//! Debian packages bring Node.js, a browser, Redis, NATS, nginx, HAProxy, Prometheus, systemd's checks, openssl for certificates, a real
+//! Debian packages bring Node.js, a browser, Redis, NATS, nginx, HAProxy, Prometheus and its Pushgateway, systemd's checks, openssl for certificates, a real
 //! Action Cable and gRPC for Ruby, WebSockets for Python, npm packages the foreign clients and what the Node.js example needs.
 
 use std::{fs, io};
@@ -21,7 +21,7 @@ const MIN_GO_MINOR: u32 = 25;
 const INSTALLED_LOCK: &str = "node_modules/.installed-lock.json";
 
 /// What tests start.
-const NEEDS: [Need; 17] = [
+const NEEDS: [Need; 18] = [
     Need {
         probes: &[&["node", "--version"]],
         packages: &["nodejs"],
@@ -66,6 +66,10 @@ const NEEDS: [Need; 17] = [
     Need {
         probes: &[&["prometheus", "--version"]],
         packages: &["prometheus"],
+    },
+    Need {
+        probes: &[&["prometheus-pushgateway", "--version"]],
+        packages: &["prometheus-pushgateway"],
     },
     Need {
         probes: &[&["systemd-analyze", "--version"]],

@@ -16,6 +16,7 @@ mod passing;
 mod post;
 mod prometheus;
 mod push;
+mod pushgateway;
 mod report;
 mod running;
 mod series;
@@ -28,6 +29,7 @@ mod webhook;
 pub use self::{
     error::OutputError,
     outputs::{DASHBOARDS, Outputs, catalog},
+    pushgateway::{Exposition, Pushgateway, PushgatewayAddress, Pushing},
     report::{Outcome, OutputReport},
     running::Running,
     webhook::Webhook,

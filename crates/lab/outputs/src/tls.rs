@@ -88,6 +88,14 @@ impl Identity {
 }
 
 impl PemFile {
+    /// The file at `path`, which errors call the value of `setting`.
+    pub(crate) fn named(setting: &str, path: &str) -> Self {
+        Self {
+            variable: setting.to_owned(),
+            path: path.to_owned(),
+        }
+    }
+
     pub(crate) fn read(settings: Settings<'_>, names: &[&str]) -> Option<Self> {
         settings.first(names).map(|(variable, path)| Self {
             variable: variable.to_owned(),

@@ -122,6 +122,20 @@ impl Figures {
         summary_figure(self.summaries.get(name)?, figure)
     }
 
+    /// All rates, rounded as in reports.
+    pub fn rounded_rates(&self) -> impl Iterator<Item = (&str, f64)> {
+        let rates = self.rates.iter();
+        rates.map(|(name, rate)| (name.as_str(), rounded_rate(*rate)))
+    }
+
+    /// All figures of all distributions, rounded as in reports: the distribution, the name of the figure, and its value.
+    pub fn readings(&self) -> impl Iterator<Item = (&str, &'static str, f64)> {
+        self.summaries.iter().flat_map(|(name, histogram)| {
+            let figures = FIGURES.iter();
+            figures.filter_map(|&figure| Some((name.as_str(), figure, summary_figure(histogram, figure)?)))
+        })
+    }
+
     /// The Apdex score with its rank, if answers were counted for one.
     pub fn apdex(&self) -> Option<(f64, &'static str)> {
         let [satisfied, tolerated, frustrated] = ["satisfied", "tolerated", "frustrated"]

@@ -32,7 +32,7 @@ pub use self::{
     file::{ABSENT_ENGINES, ABSENT_REPORTERS, REPORTERS, Surroundings, read},
     metrics::{NAMES, RATES},
     phase::{Kind, Phase, PhaseError, Rate, Spacing},
-    test::{Publication, Slack, Stages, Test, Users},
+    test::{Gateway, Publication, Slack, Stages, Test, Users},
     user::Activity,
     variables::Globals,
 };

@@ -11,6 +11,7 @@ use crate::{
 };
 
 mod file_test;
+mod gateways;
 mod guard;
 mod input;
 mod marks;

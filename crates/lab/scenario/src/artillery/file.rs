@@ -30,6 +30,7 @@ mod config;
 mod flow;
 mod form_data;
 mod functions;
+mod gateway;
 mod layers;
 mod message;
 mod payloads;

@@ -52,13 +52,44 @@ impl fmt::Debug for Slack {
     }
 }
 
-/// An output of samples that the file asks for.
+/// Where figures go during the run, because the file asks for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Publication {
-    /// As in `--out`.
-    pub output: &'static str,
-    /// The output's variables of the environment, over the system's.
-    pub environment: BTreeMap<String, String>,
+pub enum Publication {
+    /// An output of samples.
+    Samples {
+        /// As in `--out`.
+        output: &'static str,
+        /// The output's variables of the environment, over the system's.
+        environment: BTreeMap<String, String>,
+    },
+    /// Figures of each period.
+    Gateway(Gateway),
+}
+
+/// A Pushgateway of Prometheus.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Gateway {
+    /// Its URL, which may hold user and password.
+    pub url: String,
+    /// The group of the run's figures.
+    pub job: String,
+    /// The beginning of the names of metrics.
+    pub prefix: String,
+    /// The labels of all figures.
+    pub labels: Vec<(String, String)>,
+    /// A PEM file of authorities; `None` for the system's.
+    pub authorities: Option<String>,
+}
+
+/// Without the URL.
+impl fmt::Debug for Gateway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gateway")
+            .field("prefix", &self.prefix)
+            .field("labels", &self.labels)
+            .field("authorities", &self.authorities)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What a run needs of a test.
@@ -86,7 +117,7 @@ impl Test {
         &self.warnings
     }
 
-    /// The outputs that the file asks for.
+    /// Where figures go during the run.
     pub fn publications(&self) -> &[Publication] {
         &self.publications
     }

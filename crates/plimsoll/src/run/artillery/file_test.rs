@@ -16,6 +16,7 @@ use plimsoll_scenario::artillery::{Activity, Publication, Stages, Test, Users as
 
 use super::{
     super::results::write_file,
+    gateways::Gateways,
     guard::{Breach, Guard},
     input::{Input, Source},
     marks::Marking,
@@ -58,7 +59,10 @@ pub(super) async fn conduct(
     for warning in test.warnings() {
         tracing::warn!("{warning}");
     }
-    for Publication { output, environment } in test.publications() {
+    for publication in test.publications() {
+        let Publication::Samples { output, environment } = publication else {
+            continue;
+        };
         let of_system = |name: &str| surroundings.variable(name).map(str::to_owned);
         session.publish(output, &|name| {
             environment.get(name).cloned().or_else(|| of_system(name))
@@ -67,6 +71,7 @@ pub(super) async fn conduct(
     if let Some(slack) = test.slack() {
         session.basis().redaction().hide(&slack.webhook);
     }
+    let gateways = Gateways::begin(&test).map_err(|error| TestFailure::InvalidOptions.because(error))?;
     let plan = test.plan().map_err(|error| Failure::Usage(error.to_string()))?;
     if plan.scenarios.is_empty() {
         return Err(Failure::Usage(
@@ -79,6 +84,7 @@ pub(super) async fn conduct(
         stages,
         activity,
     } = test.users();
+    let screen = Arc::clone(session.basis().screen());
     let file_test = FileTest {
         flags: &options.results,
         format: options.session.format,
@@ -86,7 +92,7 @@ pub(super) async fn conduct(
         style: session::style(&options.session, &io::stdout()),
         name,
         plan,
-        reports: RefCell::new(Reports::new(options, &test, Arc::clone(session.basis().screen()))),
+        reports: RefCell::new(Reports::new(options, &test, screen, gateways)),
         guard: Guard::new(test.ensure()),
         test: &test,
         activity,
@@ -204,6 +210,8 @@ impl EngineTest for FileTest<'_> {
     }
 
     async fn announce(&self, finished: &Finished<'_>) {
+        let gateways = self.reports.borrow_mut().take_gateways();
+        gateways.finish().await;
         if let (Some(slack), Some(over)) = (self.test.slack(), &self.over) {
             let conclusion = finished.summary.conclusion.as_ref();
             let course = slack::Course {

@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    io,
+    io, mem,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -12,6 +12,7 @@ use plimsoll_report::artillery::{Figures, Periods, Version1, Version2};
 use plimsoll_scenario::artillery::Test;
 
 use super::{
+    gateways::Gateways,
     names::ALL_NAMES,
     options::{Options, SummaryMode},
 };
@@ -33,11 +34,18 @@ pub(super) struct Reports<'a> {
     last: Option<String>,
     /// The screen. A view may be drawn on it, so reports are written through it.
     screen: Arc<Screen<io::Stderr>>,
+    gateways: Gateways,
 }
 
 impl<'a> Reports<'a> {
-    pub(super) fn new(options: &Options, test: &'a Test, screen: Arc<Screen<io::Stderr>>) -> Self {
+    pub(super) fn new(
+        options: &Options,
+        test: &'a Test,
+        screen: Arc<Screen<io::Stderr>>,
+        gateways: Gateways,
+    ) -> Self {
         Self {
+            gateways,
             mode: options.results.summary_mode.unwrap_or_default(),
             is_silent: options.session.quiet || options.session.format == Format::Json,
             test,
@@ -58,6 +66,9 @@ impl<'a> Reports<'a> {
             .periods
             .as_mut()
             .and_then(|periods| periods.advance(elapsed, progress.metrics));
+        if let Some(figures) = period {
+            self.gateways.push(figures);
+        }
         let text = period.map(|figures| period_text(mode, &shown(self.test, figures), elapsed));
         self.say(text.as_deref());
     }
@@ -71,8 +82,16 @@ impl<'a> Reports<'a> {
             return Figures::new(result.started_at, result.duration, &result.metrics, &ALL_NAMES);
         };
         let (last, all) = periods.finish(result.duration, &result.metrics);
+        if let Some(figures) = last {
+            self.gateways.push(figures);
+        }
         self.last = last.map(|figures| period_text(mode, &shown(self.test, figures), result.duration));
         all
+    }
+
+    /// The Pushgateways, for their end.
+    pub(super) fn take_gateways(&mut self) -> Gateways {
+        mem::take(&mut self.gateways)
     }
 
     /// All periods.

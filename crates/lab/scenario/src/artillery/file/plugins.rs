@@ -19,8 +19,9 @@ const AS_SAMPLES: &str =
     "every sample is sent, as `--out statsd` does it, not the figures of ten seconds; no events";
 
 /// Reporters of `publish-metrics` that are supported.
-pub const REPORTERS: [(&str, Parity); 4] = [
+pub const REPORTERS: [(&str, Parity); 5] = [
     ("open-telemetry", Parity::Same),
+    ("prometheus", Parity::Same),
     ("statsd", Parity::Differs(AS_SAMPLES)),
     ("datadog", Parity::Differs(AS_SAMPLES)),
     ("influxdb-statsd", Parity::Differs(AS_SAMPLES)),
@@ -29,11 +30,7 @@ pub const REPORTERS: [(&str, Parity); 4] = [
 const TAKES_OTLP: &str = "its agent or collector may take OTLP, as type: open-telemetry";
 
 /// Reporters of `publish-metrics` that are not supported, with alternatives.
-pub const ABSENT_REPORTERS: [(&str, &str); 7] = [
-    (
-        "prometheus",
-        "Pushgateways are not supported, but --out prometheus-rw writes to Prometheus itself",
-    ),
+pub const ABSENT_REPORTERS: [(&str, &str); 6] = [
     ("newrelic", TAKES_OTLP),
     ("dynatrace", TAKES_OTLP),
     ("honeycomb", TAKES_OTLP),
@@ -62,7 +59,7 @@ impl<'a> Reader<'a> {
         fakes
     }
 
-    /// `publish-metrics`: figures for a collector of OpenTelemetry.
+    /// `publish-metrics`: figures for collectors.
     pub(super) fn read_publications(
         &self,
         part: &Part<'a>,
@@ -80,7 +77,7 @@ impl<'a> Reader<'a> {
         let name = kind.text()?;
         if !REPORTERS.iter().any(|(known, _)| *known == name) {
             let known = ABSENT_REPORTERS.iter().find(|(known, _)| *known == name);
-            let expected = "expected open-telemetry, statsd, datadog or influxdb-statsd";
+            let expected = "expected open-telemetry, prometheus, statsd, datadog or influxdb-statsd";
             let instead = known.map_or(expected, |&(_, instead)| instead);
             kind.mistake(format!(
                 "the reporter `{name}` is not supported; {instead}. Remove it, or run with --overrides '{{\"config\": \
@@ -88,8 +85,10 @@ impl<'a> Reader<'a> {
             ));
             return None;
         }
-        if name != "open-telemetry" {
-            return self.read_statsd(name, fields, variables);
+        match name {
+            "open-telemetry" => {}
+            "prometheus" => return self.read_gateway(fields, variables).map(Publication::Gateway),
+            _ => return self.read_statsd(name, fields, variables),
         }
         let service = fields
             .get("serviceName")
@@ -145,7 +144,7 @@ impl<'a> Reader<'a> {
         }
         self.finish(metrics);
         self.finish(fields);
-        Some(Publication {
+        Some(Publication::Samples {
             output: "opentelemetry",
             environment,
         })
@@ -186,7 +185,7 @@ impl<'a> Reader<'a> {
             environment.insert("PLIMSOLL_STATSD_TAGS".to_owned(), tags.join(","));
         }
         self.finish(fields);
-        Some(Publication {
+        Some(Publication::Samples {
             output: "statsd",
             environment,
         })

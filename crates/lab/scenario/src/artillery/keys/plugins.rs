@@ -86,7 +86,13 @@ pub(in super::super) static REPORTER: Shape = Shape {
     keys: &[
         Key::new(
             "type",
-            Kind::Word(&["open-telemetry", "statsd", "datadog", "influxdb-statsd"]),
+            Kind::Word(&[
+                "open-telemetry",
+                "prometheus",
+                "statsd",
+                "datadog",
+                "influxdb-statsd",
+            ]),
             "The kind of collector.",
         )
         .required(),
@@ -118,12 +124,22 @@ pub(in super::super) static REPORTER: Shape = Shape {
         Key::new(
             "prefix",
             Kind::Scalar,
-            "The beginning of names over StatsD. Default: artillery.",
+            "The beginning of names over StatsD (default: artillery.) and in a Pushgateway (default: artillery).",
         ),
         Key::new(
             "tags",
             Kind::List(&Kind::Scalar),
-            "Tags of all figures over StatsD, as name:value.",
+            "Tags of all figures over StatsD and in a Pushgateway, as name:value.",
+        ),
+        Key::new(
+            "pushgateway",
+            Kind::Scalar,
+            "The URL of a Pushgateway of Prometheus, for example http://localhost:9091.",
+        ),
+        Key::new(
+            "ca",
+            Kind::Scalar,
+            "A PEM file of the authorities that may vouch for the Pushgateway.",
         ),
         Key::ignored("event", "has no effect: events are not sent"),
         Key::refused("apiKey", AGENT),

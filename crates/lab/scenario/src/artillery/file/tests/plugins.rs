@@ -1,6 +1,7 @@
 //! Plugins that change values or publish figures, and proxies of the environment.
 
 use super::*;
+use crate::artillery::test::{Gateway, Publication};
 
 fn with_plugins(plugins: &str) -> String {
     format!(
@@ -14,11 +15,11 @@ fn figures_are_published_to_a_collector() {
                     {zone: a b}, metrics: {exporter: otlp-grpc, endpoint: 'http://c:4317', headers: {key: 'x=y'}, \
                     attributes: {run: 7}}}], fake-data: {}}";
     let test = read_text(&with_plugins(reporter)).unwrap();
-    let [publication] = test.publications() else {
+    let [Publication::Samples { output, environment }] = test.publications() else {
         panic!("one reporter is one output");
     };
-    assert_eq!(publication.output, "opentelemetry");
-    let environment = publication.environment.iter();
+    assert_eq!(*output, "opentelemetry");
+    let environment = environment.iter();
     let environment: Vec<_> = environment
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
@@ -38,11 +39,11 @@ fn figures_are_published_over_statsd() {
             "{{publish-metrics: [{reporter}], fake-data: {{}}}}"
         )))
         .unwrap();
-        let [publication] = test.publications() else {
+        let [Publication::Samples { output, environment }] = test.publications() else {
             panic!("one reporter is one output");
         };
-        assert_eq!(publication.output, "statsd");
-        let environment = publication.environment.iter();
+        assert_eq!(*output, "statsd");
+        let environment = environment.iter();
         let lines: Vec<_> = environment
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
@@ -79,8 +80,8 @@ fn plugins_that_are_absent_are_mistakes() {
         &expect![[r#"
             test.yml:1:63: config.plugins.publish-metrics[0].type: the reporter `newrelic` is not supported; its agent or collector may take OTLP, as type: open-telemetry. Remove it, or run with --overrides '{"config": {"plugins": {"publish-metrics": []}}}'
             test.yml:1:89: config.plugins.publish-metrics[1]: `metrics` is missing: expected a map, for example metrics: { exporter: otlp-http }
-            test.yml:1:133: config.plugins.slack: the plugin is not supported: no messages are sent; remove it, or run with --overrides '{"config": {"plugins": {"slack": null}}}' and report the exit code or `plimsoll runs show latest`
-            test.yml:1:168: config.plugins.memory-inspector: the plugin is not supported; --watch PID measures the memory and CPU of a process
+            test.yml:1:146: config.plugins.slack.webhookUrl: expected the URL of an incoming webhook of Slack, for example "{{ $env.SLACK_WEBHOOK_URL }}"; it begins with https://, and is not shown because it is a secret
+            test.yml:1:192: config.plugins.memory-inspector: the plugin is not supported; --watch PID measures the memory and CPU of a process
             test.yml:3:17: scenarios[0].flow[0].log: `$internetEmail` belongs to the plugin fake-data; name it in the configuration: plugins: { fake-data: {} }"#]],
     );
     // What takes a plugin out of a file.
@@ -110,6 +111,63 @@ fn plugins_that_are_absent_are_mistakes() {
 }
 
 #[test]
+fn figures_are_pushed_to_a_gateway() {
+    let read = |reporter: &str| {
+        let plugins = format!("{{publish-metrics: [{{type: prometheus, {reporter}}}], fake-data: {{}}}}");
+        read_with(&with_plugins(&plugins), |it| {
+            it.system.insert("WORKER_ID".to_owned(), "w1".to_owned());
+        })
+    };
+    let check = |reporter: &str, prefix: &str, labels: &[(&str, &str)], authorities: Option<&str>| {
+        let test = read(reporter).unwrap();
+        let labels = labels
+            .iter()
+            .map(|&(name, value)| (name.to_owned(), value.to_owned()));
+        let gateway = Gateway {
+            url: "http://u:secret@gw:9091".to_owned(),
+            job: "w1".to_owned(),
+            prefix: prefix.to_owned(),
+            labels: labels.collect(),
+            authorities: authorities.map(str::to_owned),
+        };
+        assert!(!format!("{gateway:?}").contains("secret"));
+        assert_eq!(test.publications(), [Publication::Gateway(gateway)]);
+    };
+    let url = "pushgateway: 'http://u:secret@gw:9091'";
+    check(url, "artillery", &[], None);
+    check(
+        &format!(
+            "{url}, prefix: load_1, tags: ['team:a', 'url:http://x', 'host:{{{{ $env.HOST }}}}'], ca: ca.pem"
+        ),
+        "load_1",
+        &[("team", "a"), ("url", "http://x"), ("host", "example.test")],
+        Some("ca.pem"),
+    );
+    let check = |reporter: &str, expected: Expect| expected.assert_eq(&read(reporter).unwrap_err());
+    check(
+        "prefix: a",
+        expect![[
+            r#"test.yml:1:56: config.plugins.publish-metrics[0]: `pushgateway` is missing: expected the URL of a Pushgateway, for example http://localhost:9091"#
+        ]],
+    );
+    check(
+        "pushgateway: 'u:secret@gw:9091'",
+        expect![[
+            r#"test.yml:1:88: config.plugins.publish-metrics[0].pushgateway: expected the URL of a Pushgateway, for example http://localhost:9091"#
+        ]],
+    );
+    check(
+        &format!("{url}, prefix: a-b, tags: [alone, 'metric:a', 'a-b:c'], port: 1"),
+        expect![[r#"
+            test.yml:1:56: config.plugins.publish-metrics[0]: `prefix` is a-b; expected letters, digits and underlines, for example artillery
+            test.yml:1:135: config.plugins.publish-metrics[0].tags[0]: `alone` is not a label of Prometheus; expected something like team:chat, and another name than `metric`
+            test.yml:1:142: config.plugins.publish-metrics[0].tags[1]: `metric:a` is not a label of Prometheus; expected something like team:chat, and another name than `metric`
+            test.yml:1:154: config.plugins.publish-metrics[0].tags[2]: `a-b:c` is not a label of Prometheus; expected something like team:chat, and another name than `metric`
+            test.yml:1:164: config.plugins.publish-metrics[0].port: is not a key here; expected one of type, pushgateway, prefix, ca, tags, event"#]],
+    );
+}
+
+#[test]
 fn slack_gets_a_message() {
     let read = |slack: &str, url: &str| {
         let plugins = format!("{{slack: {slack}, fake-data: {{}}}}");
@@ -124,11 +182,32 @@ fn slack_gets_a_message() {
     };
     let url = "https://hooks.slack.test/T0/secret".to_owned();
     assert_eq!(slack("{webhookUrl: '{{ $env.HOOK }}'}"), (url.clone(), false));
-    assert_eq!(slack("{webhookUrl: '{{ $env.HOOK }}', notifyOnFailureOnly: true}"), (url, true));
+    assert_eq!(
+        slack("{webhookUrl: '{{ $env.HOOK }}', notifyOnFailureOnly: true}"),
+        (url, true)
+    );
     let check = |slack: &str, url: &str, expected: Expect| expected.assert_eq(&read(slack, url).unwrap_err());
-    check("{}", "", expect![[""]]);
-    check("{webhookUrl: '{{ $env.ABSENT }}'}", "", expect![[""]]);
-    check("{webhookUrl: '{{ $env.HOOK }}', channel: a}", "ftp://h/secret", expect![[""]]);
+    check(
+        "{}",
+        "",
+        expect![[
+            r#"test.yml:1:45: config.plugins.slack: `webhookUrl` is missing: expected the URL of an incoming webhook of Slack, for example "{{ $env.SLACK_WEBHOOK_URL }}""#
+        ]],
+    );
+    check(
+        "{webhookUrl: '{{ $env.ABSENT }}'}",
+        "",
+        expect![[
+            r#"test.yml:1:58: config.plugins.slack.webhookUrl: expected the URL of an incoming webhook of Slack, for example "{{ $env.SLACK_WEBHOOK_URL }}"; it begins with https://, and is not shown because it is a secret"#
+        ]],
+    );
+    check(
+        "{webhookUrl: '{{ $env.HOOK }}', channel: a}",
+        "ftp://h/secret",
+        expect![[r#"
+            test.yml:1:58: config.plugins.slack.webhookUrl: expected the URL of an incoming webhook of Slack, for example "{{ $env.SLACK_WEBHOOK_URL }}"; it begins with https://, and is not shown because it is a secret
+            test.yml:1:77: config.plugins.slack.channel: is not a key here; expected one of webhookUrl, notifyOnFailureOnly"#]],
+    );
 }
 
 #[test]
@@ -153,5 +232,5 @@ fn proxies_are_named() {
     assert!(with_proxy(&sockets).unwrap().warnings().is_empty());
     let of_config = text.replace("http://h", "http://h, http: {proxy: 'http://p'}");
     let of_config = read_text(&of_config).unwrap();
-    expect![[""]].assert_eq(&of_config.warnings().join("\n"));
+    expect![[r#"test.yml:1:42: config.http.proxy: has no effect, as in Artillery; set HTTP_PROXY and HTTPS_PROXY in the environment"#]].assert_eq(&of_config.warnings().join("\n"));
 }
