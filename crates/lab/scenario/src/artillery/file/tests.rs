@@ -190,7 +190,7 @@ fn mistakes_of_steps_are_told() {
         &expect![[r#"
             test.yml:5:40: scenarios[0].flow[0].send.capture.json: this is not a JSONPath: at position 0, parser error; expected something like $.items[0].id
             test.yml:6:42: scenarios[0].flow[1].send.capture.regexp: this regular expression is not supported (look-around and back-references are not): error: unclosed group
-            test.yml:7:41: scenarios[0].flow[2].send.capture.xpath: `xpath` is not supported; take the part with `selector` or `regexp`
+            test.yml:7:41: scenarios[0].flow[2].send.capture.xpath: `xpath` is not supported, and in Artillery its package artillery-xml-capture cannot be installed with Node 22; take the part with `selector` or `regexp`
             test.yml:8:33: scenarios[0].flow[3].send.capture: `as` is missing: expected the name of the variable, for example as: id
             test.yml:9:31: scenarios[0].flow[4].send.match: `value` is missing: expected the expected value, for example value: pong
             test.yml:10:33: scenarios[0].flow[5].send.answers: expected a number of messages from 1 to 10000, found 0

@@ -16,7 +16,8 @@ pub(super) const MATCHES: Key = Key::new(
 
 const NO_XPATH: Key = Key::refused(
     "xpath",
-    "`xpath` is not supported; take the part with `selector` or `regexp`",
+    "`xpath` is not supported, and in Artillery its package artillery-xml-capture cannot be installed with Node 22; \
+     take the part with `selector` or `regexp`",
 );
 const SELECTOR: Key = Key::new(
     "selector",
@@ -233,7 +234,7 @@ pub(in super::super) static CREDENTIALS: Shape = Shape {
 };
 
 const JMESPATH: &str = "A JMESPath expression whose result must be true, for example length(items) > `0`.";
-/// Artillery's library orders texts and nothing, too, which the language forbids.
+/// Artillery's library orders texts and null, too, which the language forbids.
 const ORDER: &str = "`<` and `>` are for numbers only; an expression that is none is a mistake, and a function that \
                      gets a wrong type counts as failed";
 
@@ -285,7 +286,10 @@ pub(in super::super) static EXPECTATION: Shape = Shape {
         ),
         Key::new("jmespath", Kind::Text, JMESPATH).differs(ORDER),
         Key::new("jpath", Kind::Text, JMESPATH).differs(ORDER),
-        Key::ignored("description", "has no effect: expectations are counted by their kind"),
+        Key::ignored(
+            "description",
+            "has no effect: expectations are counted by their kind",
+        ),
     ],
     rules: &[],
 };
