@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import * as zlib from "node:zlib";
 import { CertificateFiles } from "./support/certificates.mjs";
+import { startNtlmServer } from "./support/ntlm-server.mjs";
 import { plimsollIn } from "./support/plimsoll.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
@@ -100,6 +101,42 @@ describe("HTTP/1.1", () => {
     );
   });
 
+  for (const [how, option, n_later] of [
+    ["requests of a batch sign their own connections in", "", 6],
+    ["a negotiation keeps its connection where none is kept", "noConnectionReuse: true,", 18],
+  ]) {
+    test(`NTLM: ${how}`, async (t) => {
+      const { metrics } = await passes(
+        t,
+        `http://DOMAIN%5Cjohn:secret%20word@${await startNtlmServer(t)}`,
+        `import http from "k6/http";
+         import { check } from "k6";
+         export const options = { batchPerHost: 6, ${option} thresholds: { checks: ["rate==1"] } };
+         export default function () {
+           const ask = () => http.batch(Array(6).fill(["GET", "BASE/ntlm", null, { auth: "ntlm" }]));
+           check([...ask(), ...ask()], { all: (answers) => answers.every((r) => r.status === 200 && r.body === "GET DOMAIN\\\\john ") });
+         }`,
+      );
+      // Each of the first six needs three requests.
+      assert.equal(metrics.http_reqs.count, 18 + n_later);
+    });
+  }
+
+  test("NTLM: a challenge that cannot be answered is an error", async (t) => {
+    const { stderr } = await passes(
+      t,
+      `http://john:secret@${await startNtlmServer(t)}`,
+      `import http from "k6/http";
+       import { check } from "k6";
+       ${CHECKED}
+       export default function () {
+         check(http.get("BASE/broken", { auth: "ntlm" }), { fails: (r) => r.status === 0 && r.error_code === 1000 });
+       }`,
+    );
+    assert.match(stderr.replaceAll(/\s+/g, " "), /NTLM: the server's challenge is not a message of NTLM/);
+    assert.doesNotMatch(stderr, /secret/);
+  });
+
   test("--http-debug shows what went over the wire, failures are warnings", async (t) => {
     const script = `import http from "k6/http";
       export default function () {
@@ -147,6 +184,21 @@ describe("HTTP/2", () => {
       ["--insecure-skip-tls-verify"],
     );
     assert.equal(n_sessions, 1);
+  });
+
+  test("NTLM goes over HTTP/1.1 although the server has HTTP/2", async (t) => {
+    await passes(
+      t,
+      base.replace("//", "//user:secret@"),
+      `import http from "k6/http";
+       import { check } from "k6";
+       ${CHECKED}
+       export default function () {
+         const versions = ["basic", "ntlm", "basic"].map((auth) => http.get("BASE/echo", { auth }).proto);
+         check(versions, { versions: (versions) => versions.join() === "HTTP/2.0,HTTP/1.1,HTTP/2.0" });
+       }`,
+      ["--insecure-skip-tls-verify"],
+    );
   });
 
   test("a certificate that nobody vouches for is refused", async (t) => {

@@ -1,7 +1,8 @@
 //! What the tests need from outside the Rust toolchain, installed only where it is missing.
 //!
-//! Debian packages bring Node.js, a browser, Redis, NATS, nginx, HAProxy, Prometheus and its Pushgateway, systemd's checks, openssl for certificates, a real
-//! Action Cable and gRPC for Ruby, WebSockets for Python, npm packages the foreign clients and what the Node.js example needs.
+//! Debian packages bring Node.js, a browser, Redis, NATS, nginx, HAProxy, Prometheus and its Pushgateway, systemd's checks,
+//! openssl for certificates, a real Action Cable and gRPC for Ruby, WebSockets for Python; pip its verifier of NTLM; npm
+//! packages the foreign clients and what the Node.js example needs.
 
 use std::{fs, io};
 
@@ -19,6 +20,12 @@ const MIN_GO_MINOR: u32 = 25;
 
 /// A copy of the lock file that `node_modules` was installed from: equal means up to date.
 const INSTALLED_LOCK: &str = "node_modules/.installed-lock.json";
+
+/// The folder with the packages of Python that Debian lacks, relative to the root of the repository.
+const PYTHON_FOLDER: &str = "tests/foreign/ntlm";
+
+/// The list of those packages, with their hashes; its copy is beside the installed ones.
+const PYTHON_LIST: &str = "requirements.txt";
 
 /// What tests start.
 const NEEDS: [Need; 18] = [
@@ -103,6 +110,13 @@ const NEEDS: [Need; 18] = [
         ],
         packages: &["python3", "python3-websockets", "python3-aiohttp"],
     },
+    Need {
+        probes: &[
+            &["python3", "-c", "import cryptography"],
+            &["/usr/bin/python3", "-c", "import cryptography"],
+        ],
+        packages: &["python3", "python3-cryptography"],
+    },
 ];
 
 /// Why the tests cannot be prepared.
@@ -119,8 +133,8 @@ pub(crate) enum Error {
     NoGo { found: String },
     #[error(transparent)]
     Command(#[from] command::Error),
-    #[error("cannot read or keep the lock file of the npm packages")]
-    Npm(#[from] io::Error),
+    #[error("cannot read or keep the lists of the packages for npm and pip")]
+    Lists(#[from] io::Error),
 }
 
 /// Installs what is missing and says what is there.
@@ -128,7 +142,29 @@ pub(super) fn run() -> Result<(), Error> {
     debian::install(&NEEDS)?;
     check_node_version()?;
     check_go_version()?;
+    install_python_packages()?;
     NPM_FOLDERS.into_iter().try_for_each(install_npm_packages)
+}
+
+/// Installs the listed packages of Python into a folder of their own, unless they are there already.
+fn install_python_packages() -> Result<(), Error> {
+    let path = repository::root().join(PYTHON_FOLDER);
+    let list = fs::read(path.join(PYTHON_LIST))?;
+    let packages = path.join("packages");
+    let installed = packages.join(PYTHON_LIST);
+    if fs::read(&installed).is_ok_and(|known| known == list) {
+        println!("Python packages of {PYTHON_FOLDER}: up to date");
+        return Ok(());
+    }
+    let mut pip = repository::command("python3");
+    pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"])
+        .args(["--only-binary", ":all:", "--upgrade", "--requirement"])
+        .arg(path.join(PYTHON_LIST))
+        .arg("--target")
+        .arg(&packages);
+    command::run(&mut pip)?;
+    fs::write(installed, list)?;
+    Ok(())
 }
 
 fn check_node_version() -> Result<(), Error> {

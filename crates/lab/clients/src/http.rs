@@ -6,14 +6,13 @@
 //! connection.
 //!
 //! A [`Repeater`] is for benches: one request, which a [`Template`] holds, over one connection.
-//!
-//! NTLM is not supported: it authenticates connections, not requests, with withdrawn ciphers (MD4, RC4).
 
 mod chunked;
 mod client;
 mod connection;
 mod content_coding;
 mod cookies;
+mod credentials;
 mod digest;
 mod error;
 mod exchange;
@@ -23,6 +22,8 @@ mod headers;
 mod http2;
 mod kept_bodies;
 mod multipart;
+mod negotiation;
+mod ntlm;
 mod opening;
 mod pool;
 mod redirect;
@@ -40,10 +41,11 @@ pub use self::{
     content_coding::{Coding, UnknownCoding},
     cookies::{Cookie, CookieJar, parse_date},
     error::HttpError,
-    exchange::{Exchange, Protocol, Response, Timings, TlsFacts},
+    exchange::{Exchange, Expectation, Protocol, Response, Timings, TlsFacts},
     headers::Headers,
     kept_bodies::KeptBodies,
     multipart::{FormPart, multipart},
+    ntlm::NtlmError,
     repeater::{Attempt, Connections, Details, Repeater, Reply},
     request::{Authentication, Keep, Redirects, Request, RequestCookie},
     settings::Settings,

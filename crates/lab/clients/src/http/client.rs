@@ -8,18 +8,19 @@ use std::{
     time::{Instant, SystemTime},
 };
 
-use base64::{Engine, prelude::BASE64_STANDARD};
 use http::Method;
 use tokio::time::timeout;
 
 use super::{
-    Authentication, CookieJar, Exchange, HttpError, Redirects, Request, Response, Settings,
+    Authentication, CookieJar, Exchange, Expectation, HttpError, Redirects, Request, Response, Settings,
     connection::Connection,
     content_coding::decode,
+    credentials,
     digest::{Challenge, Credentials},
     exchange::Underway,
     head::{self, Additions},
     http2::Http2,
+    negotiation::Negotiation,
     pool::{Lease, Origin, Pool},
     redirect,
     response_reader::{ResponseReader, Sink},
@@ -45,6 +46,8 @@ struct Sending<'a> {
     referer: Option<String>,
     /// The answer to a challenge.
     authorization: Option<String>,
+    /// The negotiation of NTLM, if the next exchange is a part of one. Rare, so on the heap.
+    negotiation: Option<Box<Negotiation>>,
     n_redirects: u32,
 }
 
@@ -80,6 +83,7 @@ impl Client {
             request: Cow::Borrowed(request),
             referer: None,
             authorization: None,
+            negotiation: Negotiation::of(request),
             n_redirects: 0,
         };
         let work = sending.run(&mut underway, &mut on_exchange);
@@ -130,25 +134,81 @@ impl Client {
         underway: &mut Underway,
     ) -> Result<Response, Failed> {
         underway.marks.connected = Some(Instant::now());
-        let sink = Sink::new(
-            request.keep,
-            self.settings.max_body_bytes,
-            &self.settings.kept_bodies,
-        );
+        let sink = self.sink(request);
         match lease {
-            Lease::Http1(connection) => self.over_http1(connection, origin, request, sink, underway).await,
+            Lease::Http1(connection) => {
+                let exchanged = self.over_http1(connection, request, sink, underway).await;
+                let (response, reusable) = exchanged?;
+                if let Some(connection) = reusable {
+                    self.pool.put_back(origin.clone(), connection);
+                }
+                Ok(response)
+            }
             Lease::Http2(connection) => Box::pin(over_http2(&connection, request, sink, underway)).await,
         }
     }
 
+    /// One exchange of a negotiation: over its connection if that is still open, and over another one of HTTP/1.1
+    /// otherwise. The connection stays with the negotiation.
+    async fn negotiate(
+        &self,
+        negotiation: &mut Negotiation,
+        request: &Request,
+        underway: &mut Underway,
+    ) -> Result<Response, HttpError> {
+        let origin = Origin::of(&request.url)?;
+        for _ in 0..MAX_REPEATS {
+            let Some(connection) = self.connection_of(negotiation, &origin).await else {
+                break;
+            };
+            let exchanged = self.negotiate_over(connection, &origin, negotiation, request, underway);
+            match exchanged.await {
+                Err(failed) if failed.can_repeat => underway.marks.restart(),
+                outcome => return outcome.map_err(|failed| failed.error),
+            }
+        }
+        let connection = self.pool.connect_http1(&origin, underway).await?;
+        let outcome = self.negotiate_over(connection, &origin, negotiation, request, underway);
+        outcome.await.map_err(|failed| failed.error)
+    }
+
+    async fn connection_of(&self, negotiation: &mut Negotiation, origin: &Origin) -> Option<Connection> {
+        if let Some((_, mut connection)) = negotiation.connection.take()
+            && connection.is_idle().await
+        {
+            return Some(connection);
+        }
+        self.pool.reuse_http1(origin).await
+    }
+
+    async fn negotiate_over(
+        &self,
+        connection: Connection,
+        origin: &Origin,
+        negotiation: &mut Negotiation,
+        request: &Request,
+        underway: &mut Underway,
+    ) -> Result<Response, Failed> {
+        underway.marks.connected = Some(Instant::now());
+        let exchanged = self.over_http1(connection, request, self.sink(request), underway);
+        let (response, reusable) = exchanged.await?;
+        negotiation.connection = reusable.map(|connection| (origin.clone(), connection));
+        Ok(response)
+    }
+
+    fn sink(&self, request: &Request) -> Sink {
+        let settings = &self.settings;
+        Sink::new(request.keep, settings.max_body_bytes, &settings.kept_bodies)
+    }
+
+    /// The response, and the connection if it can be used again.
     async fn over_http1(
         &self,
         mut connection: Connection,
-        origin: &Origin,
         request: &Request,
         sink: Sink,
         underway: &mut Underway,
-    ) -> Result<Response, Failed> {
+    ) -> Result<(Response, Option<Connection>), Failed> {
         underway.remote = Some(connection.remote);
         underway.tls.clone_from(&connection.tls);
         let mut reader = ResponseReader::new(request.method == Method::HEAD, sink);
@@ -167,10 +227,9 @@ impl Client {
             });
         }
         let is_whole = underway.marks.sent.is_some();
-        if is_whole && reader.is_persistent() && !asks_to_close(request) {
-            self.pool.put_back(origin.clone(), connection);
-        }
-        reader.into_response().map_err(Failed::finally)
+        let is_reusable = is_whole && reader.is_persistent() && !asks_to_close(request);
+        let response = reader.into_response().map_err(Failed::finally)?;
+        Ok((response, is_reusable.then_some(connection)))
     }
 }
 
@@ -252,18 +311,33 @@ impl Sending<'_> {
     }
 
     async fn one(&mut self, underway: &mut Underway) -> Result<Response, HttpError> {
-        let is_digest =
-            self.request.authentication == Authentication::Digest && credentials(&self.request).is_some();
-        underway.asks_for_challenge = is_digest && self.authorization.is_none();
+        underway.challenge = self.expectation();
         underway.request_head = self.head()?;
-        self.client.exchange(&self.request, underway).await
+        let Some(negotiation) = &mut self.negotiation else {
+            return self.client.exchange(&self.request, underway).await;
+        };
+        Box::pin(self.client.negotiate(negotiation, &self.request, underway)).await
+    }
+
+    /// k6 expects a challenge of NTLM only as the first answer of all.
+    fn expectation(&self) -> Expectation {
+        if self.authorization.is_some() {
+            return Expectation::None;
+        }
+        match self.request.authentication {
+            Authentication::Digest if credentials::of_url(&self.request.url).is_some() => {
+                Expectation::Certain
+            }
+            Authentication::Ntlm if self.n_redirects == 0 => Expectation::Possible,
+            _ => Expectation::None,
+        }
     }
 
     fn head(&self) -> Result<Vec<u8>, HttpError> {
         let authorization = match (&self.authorization, self.request.authentication) {
             (Some(answer), _) => Some(Cow::Borrowed(answer.as_str())),
-            (None, Authentication::Basic) => basic(&self.request).map(Cow::Owned),
-            (None, Authentication::Digest) => None,
+            (None, Authentication::Basic) => credentials::basic(&self.request).map(Cow::Owned),
+            (None, Authentication::Digest | Authentication::Ntlm) => None,
         };
         let cookies = self.cookies();
         let settings = &self.client.settings;
@@ -277,6 +351,7 @@ impl Sending<'_> {
             &Additions {
                 cookies: &cookies,
                 authorization: authorization.as_deref(),
+                hides_authorization: self.negotiation.is_some(),
                 referer: self.referer.as_deref(),
                 user_agent: &settings.user_agent,
                 proxy: proxy.map(|proxy| &**proxy),
@@ -317,14 +392,13 @@ impl Sending<'_> {
 
     /// The next request, if there is one.
     fn next(&mut self, response: &Response, underway: &Underway) -> Result<Next, HttpError> {
-        if underway.asks_for_challenge && response.status == 401 {
-            self.authorization = self.answer_challenge(response);
-            return Ok(if self.authorization.is_some() {
-                Next::Again
-            } else {
-                Next::Nothing
-            });
+        if response.status == 401
+            && let Some(answer) = self.answer_challenge(response, underway)?
+        {
+            self.authorization = Some(answer);
+            return Ok(Next::Again);
         }
+        self.end_negotiation();
         let location = redirect::location(&self.request.url, response);
         let Some(location) = location else {
             return Ok(Next::Nothing);
@@ -342,14 +416,37 @@ impl Sending<'_> {
         self.authorization = None;
         self.referer = redirect::referer(&self.request.url, &next).filter(|_| rules == Redirects::Go);
         redirect::follow(self.request.to_mut(), response.status, next);
+        self.negotiation = Negotiation::of(&self.request);
         Ok(Next::Again)
     }
 
-    fn answer_challenge(&self, response: &Response) -> Option<String> {
+    /// The connection of a negotiation is free for other requests.
+    fn end_negotiation(&mut self) {
+        let negotiation = self.negotiation.as_mut();
+        if let Some((origin, connection)) = negotiation.and_then(|negotiation| negotiation.connection.take())
+        {
+            self.client.pool.put_back(origin, connection);
+        }
+    }
+
+    /// The `Authorization` field of the next exchange, if a response with status 401 is not the final one.
+    fn answer_challenge(
+        &mut self,
+        response: &Response,
+        underway: &Underway,
+    ) -> Result<Option<String>, HttpError> {
+        if let Some(negotiation) = &mut self.negotiation {
+            return Ok(negotiation.answer(response)?);
+        }
+        let asked = underway.challenge == Expectation::Certain;
+        Ok(asked.then(|| self.answer_digest(response)).flatten())
+    }
+
+    fn answer_digest(&self, response: &Response) -> Option<String> {
         let fields = response.headers.get_all("www-authenticate");
         let challenge = Challenge::choose(fields.filter_map(|field| std::str::from_utf8(field).ok()))?;
-        let (user, password) = credentials(&self.request)?;
         let url = &self.request.url;
+        let (user, password) = credentials::of_url(url)?;
         let path = match url.query() {
             Some(query) => Cow::Owned(format!("{}?{query}", url.path())),
             None => Cow::Borrowed(url.path()),
@@ -379,27 +476,4 @@ impl Sending<'_> {
         }
         Ok(response)
     }
-}
-
-/// User and password of the URL, decoded.
-fn credentials(request: &Request) -> Option<(String, String)> {
-    let url = &request.url;
-    if url.username().is_empty() && url.password().is_none() {
-        return None;
-    }
-    let decode = |text: &str| {
-        percent_encoding::percent_decode_str(text)
-            .decode_utf8_lossy()
-            .into_owned()
-    };
-    Some((decode(url.username()), decode(url.password().unwrap_or_default())))
-}
-
-/// RFC 7617.
-pub(super) fn basic(request: &Request) -> Option<String> {
-    let (user, password) = credentials(request)?;
-    Some(format!(
-        "Basic {}",
-        BASE64_STANDARD.encode(format!("{user}:{password}"))
-    ))
 }

@@ -4,6 +4,7 @@ use std::{borrow::Cow, io, time::Duration};
 
 use h2::Reason;
 
+use super::NtlmError;
 use crate::{cause::Cause, dial::DialError, io_words::words_of, tls::HandshakeError};
 
 /// The operating system's numbers on Linux.
@@ -90,6 +91,9 @@ pub enum HttpError {
     /// HTTP/2 without TLS cannot pass a proxy.
     #[error("HTTP/2 without TLS cannot go through a proxy; use https, or HTTP/1.1")]
     Http2OverProxy,
+    /// The server's challenge of NTLM cannot be answered.
+    #[error("NTLM: {0}")]
+    Ntlm(#[from] NtlmError),
     /// A content coding cannot be decoded.
     #[error("decompressing the body ({coding}): {reason}")]
     Decompression {
@@ -132,6 +136,7 @@ impl HttpError {
             | Self::NoRoom { .. }
             | Self::NoHttp2
             | Self::Http2OverProxy
+            | Self::Ntlm(_)
             | Self::SwitchingProtocols => 1000,
             Self::Url { .. } => 1020,
             Self::Timeout { .. } => 1050,

@@ -27,10 +27,23 @@ pub struct Exchange {
     pub remote: Option<SocketAddr>,
     /// What TLS agreed on.
     pub tls: Option<TlsFacts>,
-    /// Whether this request asks a server for its challenge, so that 401 is the expected answer.
-    pub asks_for_challenge: bool,
+    /// Whether 401 is an expected answer.
+    pub challenge: Expectation,
     /// The response, or the reason why there is none.
     pub outcome: Result<Response, HttpError>,
+}
+
+/// Whether an exchange expects the server's challenge: a response with status 401, to which another exchange is the
+/// answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Expectation {
+    /// It expects none.
+    #[default]
+    None,
+    /// It expects nothing else, because the request asks for the challenge.
+    Certain,
+    /// It expects it or another answer, because the connection may be signed in already.
+    Possible,
 }
 
 /// The durations of the phases of an exchange (docs/protocols/k6.md, Request phases). A phase that failed lasted until
@@ -130,7 +143,7 @@ pub(super) struct Underway {
     pub(super) request_head: Vec<u8>,
     pub(super) remote: Option<SocketAddr>,
     pub(super) tls: Option<TlsFacts>,
-    pub(super) asks_for_challenge: bool,
+    pub(super) challenge: Expectation,
     pub(super) marks: Marks,
 }
 
@@ -223,7 +236,7 @@ impl Underway {
             request_head: Vec::new(),
             remote: None,
             tls: None,
-            asks_for_challenge: false,
+            challenge: Expectation::default(),
             marks: Marks::start(),
         }
     }
@@ -236,7 +249,7 @@ impl Underway {
             request_head: self.request_head,
             remote: self.remote,
             tls: self.tls,
-            asks_for_challenge: self.asks_for_challenge,
+            challenge: self.challenge,
             outcome,
         }
     }

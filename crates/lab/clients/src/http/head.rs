@@ -13,6 +13,8 @@ pub(super) struct Additions<'a> {
     pub(super) cookies: &'a str,
     /// The `Authorization` field, unless the request has one.
     pub(super) authorization: Option<&'a str>,
+    /// Whether the request's own `Authorization` field is left out. NTLM reads user and password from it.
+    pub(super) hides_authorization: bool,
     /// The `Referer` field, unless the request has one.
     pub(super) referer: Option<&'a str>,
     /// The `User-Agent` field, unless the request has one. Empty for none.
@@ -58,12 +60,13 @@ pub(super) fn write(request: &Request, additions: &Additions<'_>) -> Result<Vec<
         add("User-Agent", checked("User-Agent", additions.user_agent)?);
     }
     for (name, value) in &request.headers {
-        if !OWN_FIELDS.iter().any(|own| name.eq_ignore_ascii_case(own)) {
+        let is_hidden = additions.hides_authorization && name.eq_ignore_ascii_case("authorization");
+        if !is_hidden && !OWN_FIELDS.iter().any(|own| name.eq_ignore_ascii_case(own)) {
             add(checked_name(name)?, checked(name, value)?);
         }
     }
     if let Some(authorization) = additions.authorization
-        && own(request, "authorization").is_none()
+        && (additions.hides_authorization || own(request, "authorization").is_none())
     {
         add("Authorization", checked("Authorization", authorization)?);
     }
@@ -170,6 +173,7 @@ mod tests {
     const NOTHING: Additions<'_> = Additions {
         cookies: "",
         authorization: None,
+        hides_authorization: false,
         referer: None,
         user_agent: "",
         proxy: None,
@@ -226,6 +230,7 @@ mod tests {
         let additions = Additions {
             cookies: "a=1; b=2",
             authorization: Some("Basic x"),
+            hides_authorization: false,
             referer: Some("http://r/"),
             user_agent: "plimsoll",
             proxy: None,
@@ -242,6 +247,12 @@ mod tests {
         let own = request(Method::GET, "http://a/", &own, "");
         let expected = "GET / HTTP/1.1/Host: a/user-agent: me/authorization: Bearer y/referer: no/Cookie: c=3; a=1; b=2//";
         assert_eq!(lines(&own, &additions), expected);
+        let hidden = Additions {
+            hides_authorization: true,
+            ..additions
+        };
+        let expected = "GET / HTTP/1.1/Host: a/user-agent: me/referer: no/Authorization: Basic x/Cookie: c=3; a=1; b=2//";
+        assert_eq!(lines(&own, &hidden), expected);
     }
 
     #[test]

@@ -88,9 +88,14 @@ impl Pool {
             }
             self.http2.borrow_mut().retain(|(other, _)| other != origin);
         }
+        self.reuse_http1(origin).await.map(Lease::Http1)
+    }
+
+    /// A used connection of HTTP/1.1 that is still open.
+    pub(super) async fn reuse_http1(&self, origin: &Origin) -> Option<Connection> {
         while let Some(mut connection) = self.take_idle(origin) {
             if connection.is_idle().await {
-                return Some(Lease::Http1(connection));
+                return Some(connection);
             }
         }
         None
@@ -111,23 +116,12 @@ impl Pool {
 
     /// Connects. Addresses and phases go into `underway` as they are known.
     pub(super) async fn connect(&self, origin: &Origin, underway: &mut Underway) -> Result<Lease, HttpError> {
-        let route = self
-            .settings
-            .dialer
-            .route(origin.is_tls, &origin.host, origin.port);
-        let route = route.await?;
-        underway.remote = Some(route.address);
-        let opening = Opening {
-            settings: &self.settings,
-            source: self.source,
-            traffic: &self.traffic,
-            application: if self.settings.http2 {
-                Application::Http2
-            } else {
-                Application::Http1
-            },
+        let application = if self.settings.http2 {
+            Application::Http2
+        } else {
+            Application::Http1
         };
-        let (connection, is_http2) = opening.run(origin, &route, &mut underway.marks).await?;
+        let (connection, is_http2) = self.open(origin, application, underway).await?;
         if !is_http2 {
             return Ok(Lease::Http1(connection));
         }
@@ -141,6 +135,37 @@ impl Pool {
             }
         }
         Ok(Lease::Http2(connection))
+    }
+
+    /// Connects for HTTP/1.1, whatever the settings say.
+    pub(super) async fn connect_http1(
+        &self,
+        origin: &Origin,
+        underway: &mut Underway,
+    ) -> Result<Connection, HttpError> {
+        let (connection, _) = self.open(origin, Application::Http1, underway).await?;
+        Ok(connection)
+    }
+
+    async fn open(
+        &self,
+        origin: &Origin,
+        application: Application,
+        underway: &mut Underway,
+    ) -> Result<(Connection, bool), HttpError> {
+        let route = self
+            .settings
+            .dialer
+            .route(origin.is_tls, &origin.host, origin.port);
+        let route = route.await?;
+        underway.remote = Some(route.address);
+        let opening = Opening {
+            settings: &self.settings,
+            source: self.source,
+            traffic: &self.traffic,
+            application,
+        };
+        opening.run(origin, &route, &mut underway.marks).await
     }
 
     /// Returns a reusable connection to the pool. The oldest ones are closed to make room.

@@ -68,6 +68,9 @@ pub enum Authentication {
     Basic,
     /// As an answer to the server's challenge (RFC 7616), in a second exchange.
     Digest,
+    /// With NTLM (MS-NLMP): up to two more exchanges sign the connection in, and later requests over it need none. Such a
+    /// request goes over HTTP/1.1. An `Authorization: Basic …` field of the request comes before the URL.
+    Ntlm,
 }
 
 /// What to do with the body of an answer.

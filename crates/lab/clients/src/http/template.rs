@@ -8,7 +8,8 @@ use crate::dial::Route;
 
 use super::{
     HttpError, Request, Settings,
-    client::{asks_to_close, basic},
+    client::asks_to_close,
+    credentials,
     head::{self, Additions},
     pool::Origin,
 };
@@ -58,7 +59,8 @@ impl Template {
             request,
             &Additions {
                 cookies: "",
-                authorization: basic(request).as_deref(),
+                authorization: credentials::basic(request).as_deref(),
+                hides_authorization: false,
                 referer: None,
                 proxy: proxy.map(|proxy| &**proxy),
                 user_agent: &settings.user_agent,

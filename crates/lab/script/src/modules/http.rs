@@ -89,7 +89,10 @@ const API: &[Api] = &[
         "Params",
         "an invalid value throws an exception; in k6 it logs a warning and returns a response with an `error`",
     ),
-    differs("Params.auth", "`ntlm` is refused; `basic` and `digest` work"),
+    differs(
+        "Params.auth",
+        "`ntlm` always goes over HTTP/1.1, and signs in also with `noConnectionReuse`; a challenge that cannot be answered is an error",
+    ),
     differs(
         "User-Agent",
         "`plimsoll/<version>`, unless the option `userAgent` or the request says otherwise",

@@ -420,7 +420,11 @@ async fn mistakes_are_explained() {
         "`timeout` of a request is \"soon\"; expected milliseconds",
     )
     .await;
-    check("http.get('BASE', { auth: 'ntlm' })", "NTLM").await;
+    check(
+        "http.get('BASE', { auth: 'kerberos' })",
+        "'basic', 'digest' or 'ntlm'",
+    )
+    .await;
     check(
         "http.get('BASE', { responseType: 'blob' })",
         "'text', 'binary' or 'none'",

@@ -198,13 +198,13 @@ async fn users_prove_who_they_are() {
     client.close_idle();
     let mut hops = Vec::new();
     let work = client.send(&request, None, |hop| {
-        hops.push((hop.asks_for_challenge, outcome(&hop)));
+        hops.push((hop.challenge, outcome(&hop)));
     });
     let (requests, last) = join!(peer.serve(&[&[challenge, OK]]), work);
-    assert_eq!(hops, [(true, "401 ".to_owned())]);
+    assert_eq!(hops, [(Expectation::Certain, "401 ".to_owned())]);
     assert_eq!(
-        (last.asks_for_challenge, outcome(&last).as_str()),
-        (false, "200 hi")
+        (last.challenge, outcome(&last).as_str()),
+        (Expectation::None, "200 hi")
     );
     assert!(!requests[0].contains("Authorization"), "{}", requests[0]);
     assert!(

@@ -148,12 +148,8 @@ fn authentication<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Authenticat
     match text.as_str() {
         "digest" => Ok(Authentication::Digest),
         "" | "basic" => Ok(Authentication::Basic),
-        "ntlm" => {
-            let text = "`auth: 'ntlm'` is not supported because NTLM needs withdrawn ciphers; use 'basic' or \
-                'digest'";
-            Err(Exception::throw_type(ctx, text))
-        }
-        _ => Err(unexpected(ctx, "auth", value, "'basic' or 'digest'")),
+        "ntlm" => Ok(Authentication::Ntlm),
+        _ => Err(unexpected(ctx, "auth", value, "'basic', 'digest' or 'ntlm'")),
     }
 }
 

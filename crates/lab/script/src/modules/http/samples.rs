@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use plimsoll_clients::{
-    http::{Exchange, Method, Protocol, Timings},
+    http::{Exchange, Expectation, Method, Protocol, Timings},
     tls::TlsVersion,
 };
 use plimsoll_load::metrics::{Recorder, built_in::Http};
@@ -34,10 +34,11 @@ impl Samples {
     pub(super) fn record(&self, program: &Program, base: &Recorder, call: &Call, exchange: &Exchange) {
         let status = exchange.outcome.as_ref().map_or(0, |response| response.status);
         let expected = call.expected.as_ref().map(|expected| {
-            if exchange.asks_for_challenge {
-                status == 401
-            } else {
-                expected.contains(status)
+            let is_challenge = status == 401;
+            match exchange.challenge {
+                Expectation::None => expected.contains(status),
+                Expectation::Certain => is_challenge,
+                Expectation::Possible => is_challenge || expected.contains(status),
             }
         });
         let recorder = self.recorder(program, base, call, exchange, expected);

@@ -34,7 +34,7 @@ declare module "k6/http" {
     jar?: CookieJar | null;
     /** Milliseconds, or a text such as "10s". Default: 60 s. */
     timeout?: number | string;
-    auth?: "basic" | "digest";
+    auth?: "basic" | "digest" | "ntlm";
     redirects?: number;
     responseType?: "text" | "binary" | "none";
     responseCallback?: Callback | null;
