@@ -28,7 +28,7 @@ const PYTHON_FOLDER: &str = "tests/foreign/ntlm";
 const PYTHON_LIST: &str = "requirements.txt";
 
 /// What tests start.
-const NEEDS: [Need; 18] = [
+const NEEDS: [Need; 19] = [
     Need {
         probes: &[&["node", "--version"]],
         packages: &["nodejs"],

@@ -247,8 +247,8 @@ fn watch_names<'js>(ctx: &Ctx<'js>, id: &str, module: &Object<'js>) -> Result<()
             if (typeof key === 'string' && !(key in target) && !['default', 'then', 'toJSON', '__esModule'].includes(key)) note(key);
             return target[key];
         } });
-        // path.posix is path.
-        for (const key of Object.keys(exports)) if (exports[key] === exports) exports[key] = watched;
+        // path.posix is path. Getters are left alone: they load what they give.
+        for (const [key, { value }] of Object.entries(Object.getOwnPropertyDescriptors(exports))) if (value === exports) exports[key] = watched;
         return watched;
     }";
     let id = id.trim_start_matches("node:").to_owned();

@@ -42,6 +42,12 @@ const MODULES: &[(&str, &str)] = texts![
 /// Their common parts.
 const INTERNAL: &[(&str, &str)] = texts![
     "internal/clone",
+    "internal/crypto/bytes",
+    "internal/crypto/ciphers",
+    "internal/crypto/constants",
+    "internal/crypto/keys",
+    "internal/crypto/pairs",
+    "internal/crypto/signatures",
     "internal/dom",
     "internal/equality",
     "internal/errors",

@@ -1,22 +1,15 @@
 //! AES in the modes of Web Cryptography (NIST SP 800-38A and 800-38D).
 
-use ::aes::{Aes128, Aes192, Aes256};
-use aes_gcm::{
-    AeadInOut as _, AesGcm,
-    aead::{array::Array, consts::U12},
-};
 use cbc::cipher::{
     BlockCipherDecrypt, BlockCipherEncrypt, BlockModeDecrypt as _, BlockModeEncrypt as _, BlockSizeUser,
     KeyInit, KeyIvInit as _, StreamCipher as _, block_padding::Pkcs7, consts::U16,
 };
 
-use super::error::{Error, Kind};
-
-/// The length of a block, an initialization vector of CBC, and a counter, in bytes.
-const BLOCK_BYTES: usize = 16;
-
-/// The length of a whole tag of GCM, in bytes.
-const TAG_BYTES: usize = 16;
+use super::{
+    block::{BLOCK_BYTES, Direction, by_key, lengths},
+    error::{Error, Kind},
+    gcm::{Gcm, TAG_BYTES},
+};
 
 /// A mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,25 +17,6 @@ pub(crate) enum Mode {
     Cbc,
     Ctr,
     Gcm,
-}
-
-/// The direction of an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
-    Encrypt,
-    Decrypt,
-}
-
-/// Calls a function that is generic over the cipher, by the length of a key.
-macro_rules! by_key {
-    ($key:expr, $function:ident($($argument:expr),*)) => {
-        match $key.len() {
-            16 => $function::<Aes128>($key, $($argument),*),
-            24 => $function::<Aes192>($key, $($argument),*),
-            32 => $function::<Aes256>($key, $($argument),*),
-            n => Err(Kind::Operation.error(format!("an AES key has 16, 24 or 32 bytes, not {n}"))),
-        }
-    };
 }
 
 impl Mode {
@@ -161,7 +135,7 @@ pub(super) fn gcm(
     match direction {
         Direction::Encrypt => {
             let mut out = data.to_vec();
-            let tag = by_key!(key, seal(iv, additional, &mut out))?;
+            let tag = by_key!(key, whole_gcm(direction, iv, additional, &mut out))?;
             out.extend_from_slice(&tag[..tag_bytes]);
             Ok(out)
         }
@@ -171,9 +145,7 @@ pub(super) fn gcm(
                 n_bytes.ok_or_else(|| Kind::Operation.error("the data are shorter than their tag"))?;
             let (data, expected) = data.split_at(n_bytes);
             let mut out = data.to_vec();
-            // The key stream of both directions is the same, and the tag is that of the encrypted text.
-            by_key!(key, seal(iv, additional, &mut out))?;
-            let tag = by_key!(key, seal(iv, additional, &mut out.clone()))?;
+            let tag = by_key!(key, whole_gcm(direction, iv, additional, &mut out))?;
             if tag[..tag_bytes] != *expected {
                 let text = "cannot decrypt: wrong key, iv or additionalData, or the data were changed";
                 return Err(Kind::Operation.error(text));
@@ -183,17 +155,21 @@ pub(super) fn gcm(
     }
 }
 
-/// Encrypts in place and gives the whole tag.
-fn seal<C>(key: &[u8], iv: &[u8], additional: &[u8], data: &mut [u8]) -> Result<[u8; TAG_BYTES], Error>
+/// Encrypts or decrypts in place and gives the whole tag.
+fn whole_gcm<C>(
+    key: &[u8],
+    direction: Direction,
+    iv: &[u8],
+    additional: &[u8],
+    data: &mut [u8],
+) -> Result<[u8; TAG_BYTES], Error>
 where
-    C: BlockCipherEncrypt + KeyInit + BlockSizeUser<BlockSize = U16>,
+    C: BlockCipherEncrypt + KeyInit + BlockSizeUser<BlockSize = U16> + 'static,
 {
-    let cipher = AesGcm::<C, U12>::new_from_slice(key).map_err(|_| lengths())?;
-    let nonce = Array::try_from(iv).map_err(|_| lengths())?;
-    let tag = cipher.encrypt_inout_detached(&nonce, additional, data.into());
-    Ok(tag
-        .map_err(|_| Kind::Operation.error("the data are too long for AES-GCM"))?
-        .into())
+    let mut gcm = Gcm::new::<C>(key, direction, iv)?;
+    gcm.add(additional);
+    gcm.update(data)?;
+    Ok(gcm.tag())
 }
 
 fn block(bytes: &[u8], what: &str) -> Result<[u8; BLOCK_BYTES], Error> {
@@ -201,9 +177,4 @@ fn block(bytes: &[u8], what: &str) -> Result<[u8; BLOCK_BYTES], Error> {
         let text = format!("{what} has {} bytes; expected {BLOCK_BYTES}", bytes.len());
         Kind::Operation.error(text)
     })
-}
-
-/// All lengths were checked before, so this is for a mistake in this file.
-fn lengths() -> Error {
-    Kind::Operation.error("the key or the iv has a wrong length")
 }

@@ -1,10 +1,12 @@
 //! Encryption and decryption.
 
 use super::{
-    aes::{self, Direction, Mode},
+    aes::{self, Mode},
     algorithm::{Algorithm, Family},
+    block::Direction,
     error::Error,
     key::{Key, Material, unfit},
+    rsa::Envelope,
     usage::Usage,
 };
 
@@ -59,7 +61,7 @@ impl Cipher {
         key.allow(Usage::Encrypt)?;
         match (&key.material, key.algorithm) {
             (Material::RsaPublic(public), Algorithm::RsaOaep(hash)) => match self {
-                Self::Oaep { label } => public.encrypt(hash, label, data),
+                Self::Oaep { label } => public.encrypt(Envelope::Oaep(hash, label), data),
                 _ => Err(unfit(key, "encrypt()")),
             },
             (Material::Secret(secret), _) => self.apply(Direction::Encrypt, key, secret, data),
@@ -76,7 +78,7 @@ impl Cipher {
         key.allow(Usage::Decrypt)?;
         match (&key.material, key.algorithm) {
             (Material::RsaPrivate(private), Algorithm::RsaOaep(hash)) => match self {
-                Self::Oaep { label } => private.decrypt(hash, label, data),
+                Self::Oaep { label } => private.decrypt(Envelope::Oaep(hash, label), data),
                 _ => Err(unfit(key, "decrypt()")),
             },
             (Material::Secret(secret), _) => self.apply(Direction::Decrypt, key, secret, data),

@@ -42,6 +42,8 @@ trait Secret: Sized {
     fn sign(&self, digest: &[u8]) -> Option<Vec<u8>>;
     /// The key as PKCS#8.
     fn to_pkcs8(&self) -> Option<Vec<u8>>;
+    /// The key as SEC 1.
+    fn to_sec1(&self) -> Option<Vec<u8>>;
 }
 
 /// A public key of one library.
@@ -50,6 +52,10 @@ trait Point: Sized {
     fn verify(&self, digest: &[u8], signature: &[u8]) -> bool;
     /// The key as a SubjectPublicKeyInfo.
     fn to_spki(&self) -> Option<Vec<u8>>;
+    /// A signature of [`Secret::sign`] as DER.
+    fn signature_to_der(signature: &[u8]) -> Option<Vec<u8>>;
+    /// A signature in DER as [`Secret::sign`] has it.
+    fn signature_from_der(der: &[u8]) -> Option<Vec<u8>>;
 }
 
 /// Both traits for the crate of a curve.
@@ -65,6 +71,10 @@ macro_rules! implement {
             fn to_pkcs8(&self) -> Option<Vec<u8>> {
                 Some(self.to_pkcs8_der().ok()?.as_bytes().to_vec())
             }
+
+            fn to_sec1(&self) -> Option<Vec<u8>> {
+                Some(self.to_sec1_der().ok()?.to_vec())
+            }
         }
 
         impl Point for $library::PublicKey {
@@ -76,6 +86,16 @@ macro_rules! implement {
 
             fn to_spki(&self) -> Option<Vec<u8>> {
                 Some(self.to_public_key_der().ok()?.as_bytes().to_vec())
+            }
+
+            fn signature_to_der(signature: &[u8]) -> Option<Vec<u8>> {
+                let signature = $library::ecdsa::Signature::from_slice(signature).ok()?;
+                Some(signature.to_der().as_bytes().to_vec())
+            }
+
+            fn signature_from_der(der: &[u8]) -> Option<Vec<u8>> {
+                let signature = $library::ecdsa::Signature::from_der(der).ok()?;
+                Some(signature.to_bytes().to_vec())
             }
         }
     };
@@ -132,6 +152,24 @@ impl Curve {
         }
     }
 
+    /// An ECDSA signature as DER (RFC 3279 §2.2.3); `None` if it is not one of the curve.
+    pub(super) fn signature_to_der(self, signature: &[u8]) -> Option<Vec<u8>> {
+        match self {
+            Self::P256 => p256::PublicKey::signature_to_der(signature),
+            Self::P384 => p384::PublicKey::signature_to_der(signature),
+            Self::P521 => p521::PublicKey::signature_to_der(signature),
+        }
+    }
+
+    /// Both numbers of an ECDSA signature in DER, one after the other; `None` if it is not one of the curve.
+    pub(super) fn signature_from_der(self, der: &[u8]) -> Option<Vec<u8>> {
+        match self {
+            Self::P256 => p256::PublicKey::signature_from_der(der),
+            Self::P384 => p384::PublicKey::signature_from_der(der),
+            Self::P521 => p521::PublicKey::signature_from_der(der),
+        }
+    }
+
     /// The length of a coordinate, of a private number and of half a signature, in bytes.
     pub(crate) fn n_bytes(self) -> usize {
         match self {
@@ -161,6 +199,15 @@ impl Private {
         key.ok_or_else(|| malformed("a private key", curve))
     }
 
+    /// The key of a SEC 1 document.
+    ///
+    /// # Errors
+    /// When it is malformed or of another curve.
+    pub(super) fn from_sec1(curve: Curve, der: &[u8]) -> Result<Self, Error> {
+        let key = on_curve!(curve, Self, SecretKey::from_sec1_der(der));
+        key.ok_or_else(|| malformed("a private key", curve))
+    }
+
     /// The key with this private number.
     ///
     /// # Errors
@@ -178,6 +225,15 @@ impl Private {
     pub(super) fn to_pkcs8(&self) -> Result<Vec<u8>, Error> {
         let der = with_key!(self, Self, key => Secret::to_pkcs8(key));
         der.ok_or_else(|| Kind::Operation.error("the key has no PKCS#8 form"))
+    }
+
+    /// The key as SEC 1.
+    ///
+    /// # Errors
+    /// Never, for a key that exists; the library's interface allows for one.
+    pub(super) fn to_sec1(&self) -> Result<Vec<u8>, Error> {
+        let der = with_key!(self, Self, key => Secret::to_sec1(key));
+        der.ok_or_else(|| Kind::Operation.error("the key has no SEC 1 form"))
     }
 
     /// The private number, with leading zeros.

@@ -66,6 +66,17 @@ impl Jwk {
         }
     }
 
+    /// The numbers of a private or public key, whatever it is for.
+    ///
+    /// # Errors
+    /// When a part is missing or malformed, or the kind of key is not supported.
+    pub(crate) fn of_a_pair(&self) -> Result<Material, Error> {
+        if self.kty == "EC" {
+            return self.on_curve(Curve::parse(self.crv.as_deref().unwrap_or_default())?);
+        }
+        self.rsa()
+    }
+
     fn on_curve(&self, curve: Curve) -> Result<Material, Error> {
         self.expect_kty("EC")?;
         let crv = self.crv.as_deref().unwrap_or_default();
@@ -115,18 +126,22 @@ impl Jwk {
     /// # Errors
     /// Never, for a key that exists; the library's interface allows for one.
     pub(super) fn of(key: &Key) -> Result<Self, Error> {
-        let mut jwk = Self {
+        let key_ops = key.usages.iter().map(|usage: Usage| usage.name().to_owned());
+        Ok(Self {
             alg: alg(key),
             ext: Some(key.is_extractable),
-            key_ops: Some(
-                key.usages
-                    .iter()
-                    .map(|usage: Usage| usage.name().to_owned())
-                    .collect(),
-            ),
-            ..Self::default()
-        };
-        match &key.material {
+            key_ops: Some(key_ops.collect()),
+            ..Self::of_material(&key.material)?
+        })
+    }
+
+    /// The numbers of a key, without what it is for.
+    ///
+    /// # Errors
+    /// Never, for a key that exists; the library's interface allows for one.
+    pub(crate) fn of_material(material: &Material) -> Result<Self, Error> {
+        let mut jwk = Self::default();
+        match material {
             Material::Secret(secret) => {
                 jwk.kty = "oct".to_owned();
                 jwk.k = encoded(secret);

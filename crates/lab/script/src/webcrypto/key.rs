@@ -90,26 +90,12 @@ impl Key {
 
     /// The length of a secret key or of an RSA modulus, in bits; `None` for keys of curves.
     pub(crate) fn bits(&self) -> Option<usize> {
-        let of_modulus = |key: &rsa::Public| {
-            let modulus = key.modulus();
-            let unused = modulus.first().map_or(0, |first| first.leading_zeros() as usize);
-            modulus.len() * 8 - unused
-        };
-        match &self.material {
-            Material::Secret(bytes) => Some(bytes.len() * 8),
-            Material::RsaPrivate(key) => Some(of_modulus(&key.public())),
-            Material::RsaPublic(key) => Some(of_modulus(key)),
-            Material::EcPrivate(_) | Material::EcPublic(_) => None,
-        }
+        self.material.bits()
     }
 
     /// The public exponent of an RSA key, big-endian.
     pub(crate) fn exponent(&self) -> Option<Vec<u8>> {
-        match &self.material {
-            Material::RsaPrivate(key) => Some(key.public().exponent()),
-            Material::RsaPublic(key) => Some(key.exponent()),
-            _ => None,
-        }
+        self.material.exponent()
     }
 
     /// Whether operations with the key take milliseconds: those with a private RSA key, or on a curve other than P-256
@@ -125,16 +111,7 @@ impl Key {
 
     /// About how much memory it takes, in bytes.
     pub(crate) fn n_bytes(&self) -> usize {
-        /// Numbers of the size of the modulus that a private key holds, prepared ones included.
-        const RSA_NUMBERS: usize = 16;
-        size_of::<Self>()
-            + match &self.material {
-                Material::Secret(bytes) => bytes.len(),
-                Material::EcPrivate(_) | Material::EcPublic(_) => 0,
-                Material::RsaPrivate(_) | Material::RsaPublic(_) => {
-                    self.bits().unwrap_or_default() / 8 * RSA_NUMBERS
-                }
-            }
+        size_of::<Self>() - size_of::<Material>() + self.material.n_bytes()
     }
 
     /// # Errors
@@ -154,7 +131,53 @@ impl Key {
 }
 
 impl Material {
-    fn key_type(&self) -> KeyType {
+    /// As for [`Key::bits`].
+    pub(crate) fn bits(&self) -> Option<usize> {
+        let of_modulus = |key: &rsa::Public| {
+            let modulus = key.modulus();
+            let unused = modulus.first().map_or(0, |first| first.leading_zeros() as usize);
+            modulus.len() * 8 - unused
+        };
+        match self {
+            Self::Secret(bytes) => Some(bytes.len() * 8),
+            Self::RsaPrivate(key) => Some(of_modulus(&key.public())),
+            Self::RsaPublic(key) => Some(of_modulus(key)),
+            Self::EcPrivate(_) | Self::EcPublic(_) => None,
+        }
+    }
+
+    /// As for [`Key::exponent`].
+    pub(crate) fn exponent(&self) -> Option<Vec<u8>> {
+        match self {
+            Self::RsaPrivate(key) => Some(key.public().exponent()),
+            Self::RsaPublic(key) => Some(key.exponent()),
+            _ => None,
+        }
+    }
+
+    /// The curve of the key.
+    pub(crate) fn curve(&self) -> Option<ec::Curve> {
+        match self {
+            Self::EcPrivate(key) => Some(key.curve()),
+            Self::EcPublic(key) => Some(key.curve()),
+            _ => None,
+        }
+    }
+
+    /// About how much memory it takes, in bytes.
+    pub(crate) fn n_bytes(&self) -> usize {
+        /// Numbers of the size of the modulus that a private key holds, prepared ones included.
+        const RSA_NUMBERS: usize = 16;
+        size_of::<Self>()
+            + match self {
+                Self::Secret(bytes) => bytes.len(),
+                Self::EcPrivate(_) | Self::EcPublic(_) => 0,
+                Self::RsaPrivate(_) | Self::RsaPublic(_) => self.bits().unwrap_or_default() / 8 * RSA_NUMBERS,
+            }
+    }
+
+    /// Who may know it.
+    pub(crate) fn key_type(&self) -> KeyType {
         match self {
             Self::Secret(_) => KeyType::Secret,
             Self::EcPrivate(_) | Self::RsaPrivate(_) => KeyType::Private,

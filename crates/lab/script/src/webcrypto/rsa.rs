@@ -1,7 +1,10 @@
 //! RSA (RFC 8017): signatures with PKCS#1 v1.5 and PSS, encryption with OAEP.
 
 use ::rsa::{
-    BoxedUint, Oaep, Pkcs1v15Sign, PrivateKey, Pss, PublicKey,
+    BoxedUint, Oaep, Pkcs1v15Encrypt, Pkcs1v15Sign, PrivateKey, Pss, PublicKey,
+    pkcs1::{
+        DecodeRsaPrivateKey as _, DecodeRsaPublicKey as _, EncodeRsaPrivateKey as _, EncodeRsaPublicKey as _,
+    },
     pkcs8::{DecodePrivateKey as _, DecodePublicKey as _, EncodePrivateKey as _, EncodePublicKey as _},
     traits::{PrivateKeyParts as _, PublicKeyParts as _},
 };
@@ -31,11 +34,22 @@ pub(crate) struct Public(PublicKey);
 
 /// The padding of a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Padding {
+pub(crate) enum Padding {
     /// PKCS#1 v1.5.
     Pkcs1,
     /// PSS with a salt of so many bytes.
     Pss(usize),
+    /// PSS with the longest salt for a new signature, and with any salt in one that is verified.
+    PssOfAnySalt,
+}
+
+/// The padding of encrypted data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Envelope<'a> {
+    /// PKCS#1 v1.5.
+    Pkcs1,
+    /// OAEP with this digest and label.
+    Oaep(Hash, &'a [u8]),
 }
 
 /// The numbers of a private key, each big-endian without leading zeros, in the order of a JWK.
@@ -104,6 +118,16 @@ impl Private {
             .map_err(|error| malformed("an RSA private key", &error.to_string()))
     }
 
+    /// The key of a PKCS#1 document.
+    ///
+    /// # Errors
+    /// When it is malformed, or its numbers do not belong together.
+    pub(super) fn from_pkcs1(der: &[u8]) -> Result<Self, Error> {
+        let key = PrivateKey::from_pkcs1_der(der);
+        key.map(Self)
+            .map_err(|error| malformed("an RSA private key", &error.to_string()))
+    }
+
     /// The key of these numbers.
     ///
     /// # Errors
@@ -123,6 +147,16 @@ impl Private {
         let der = self.0.to_pkcs8_der();
         der.map(|der| der.as_bytes().to_vec())
             .map_err(|error| Kind::Operation.error(format!("the key has no PKCS#8 form: {error}")))
+    }
+
+    /// The key as PKCS#1.
+    ///
+    /// # Errors
+    /// Never, for a key that exists; the library's interface allows for one.
+    pub(super) fn to_pkcs1(&self) -> Result<Vec<u8>, Error> {
+        let der = self.0.to_pkcs1_der();
+        der.map(|der| der.as_bytes().to_vec())
+            .map_err(|error| Kind::Operation.error(format!("the key has no PKCS#1 form: {error}")))
     }
 
     /// The numbers of the key; `None` for a key without two primes, which cannot be made here.
@@ -149,21 +183,37 @@ impl Private {
     /// When the modulus is too short for the padding.
     pub(super) fn sign(&self, padding: Padding, hash: Hash, data: &[u8]) -> Result<Vec<u8>, Error> {
         let digest = hash.digest(data);
+        let longest = longest_salt(&self.0, digest.len());
+        let salt = match padding {
+            Padding::Pkcs1 => 0,
+            Padding::Pss(salt) => salt,
+            Padding::PssOfAnySalt => longest.unwrap_or_default(),
+        };
+        // A script says how long the salt is, and there must be memory for it.
+        if padding != Padding::Pkcs1 && longest.is_none_or(|longest| salt > longest) {
+            let text = format!("cannot sign: the key is too short for a salt of {salt} bytes");
+            return Err(Kind::Operation.error(text));
+        }
         let signature = with_digest!(hash, D => match padding {
             Padding::Pkcs1 => self.0.sign(Pkcs1v15Sign::new::<D>(), &digest),
-            Padding::Pss(salt) => self.0.sign_with_rng(&mut SysRng, Pss::<D>::new_with_salt(salt), &digest),
+            _ => self.0.sign_with_rng(&mut SysRng, Pss::<D>::new_with_salt(salt), &digest),
         });
         signature.map_err(|error| Kind::Operation.error(format!("cannot sign: {error}")))
     }
 
-    /// Decrypts what was encrypted with OAEP for the owner of the key.
+    /// Decrypts what was encrypted for the owner of the key.
     ///
     /// # Errors
-    /// When it was not, or with another label or digest.
-    pub(super) fn decrypt(&self, hash: Hash, label: &[u8], data: &[u8]) -> Result<Vec<u8>, Error> {
-        let plain = with_digest!(hash, D => self.0.decrypt(Oaep::<D>::new_with_label(label), data));
+    /// When it was not, or with another padding, label or digest.
+    pub(super) fn decrypt(&self, envelope: Envelope<'_>, data: &[u8]) -> Result<Vec<u8>, Error> {
+        let plain = match envelope {
+            Envelope::Pkcs1 => self.0.decrypt(Pkcs1v15Encrypt, data),
+            Envelope::Oaep(hash, label) => {
+                with_digest!(hash, D => self.0.decrypt(Oaep::<D>::new_with_label(label), data))
+            }
+        };
         plain.map_err(|_| {
-            let text = "cannot decrypt: wrong key, digest or label, or the data are not from RSA-OAEP";
+            let text = "cannot decrypt: wrong key, padding, digest or label, or the data are not from RSA";
             Kind::Operation.error(text)
         })
     }
@@ -176,6 +226,16 @@ impl Public {
     /// When it is malformed.
     pub(super) fn from_spki(der: &[u8]) -> Result<Self, Error> {
         let key = PublicKey::from_public_key_der(der);
+        key.map(Self)
+            .map_err(|error| malformed("an RSA public key", &error.to_string()))
+    }
+
+    /// The key of a PKCS#1 document.
+    ///
+    /// # Errors
+    /// When it is malformed.
+    pub(super) fn from_pkcs1(der: &[u8]) -> Result<Self, Error> {
+        let key = PublicKey::from_pkcs1_der(der);
         key.map(Self)
             .map_err(|error| malformed("an RSA public key", &error.to_string()))
     }
@@ -200,6 +260,16 @@ impl Public {
             .map_err(|error| Kind::Operation.error(format!("the key has no SubjectPublicKeyInfo: {error}")))
     }
 
+    /// The key as PKCS#1.
+    ///
+    /// # Errors
+    /// Never, for a key that exists; the library's interface allows for one.
+    pub(super) fn to_pkcs1(&self) -> Result<Vec<u8>, Error> {
+        let der = self.0.to_pkcs1_der();
+        der.map(|der| der.as_bytes().to_vec())
+            .map_err(|error| Kind::Operation.error(format!("the key has no PKCS#1 form: {error}")))
+    }
+
     /// The modulus, big-endian without leading zeros.
     pub(super) fn modulus(&self) -> Vec<u8> {
         bytes(self.0.n())
@@ -216,19 +286,33 @@ impl Public {
         let verified = with_digest!(hash, D => match padding {
             Padding::Pkcs1 => self.0.verify(Pkcs1v15Sign::new::<D>(), &digest, signature),
             Padding::Pss(salt) => self.0.verify(Pss::<D>::new_with_salt(salt), &digest, signature),
+            Padding::PssOfAnySalt => {
+                let scheme = Pss::<D> { salt_len: None, ..Pss::new() };
+                self.0.verify(scheme, &digest, signature)
+            }
         });
         verified.is_ok()
     }
 
-    /// Encrypts with OAEP.
+    /// Encrypts for the owner of the key.
     ///
     /// # Errors
     /// When the data are longer than the modulus has room for.
-    pub(super) fn encrypt(&self, hash: Hash, label: &[u8], data: &[u8]) -> Result<Vec<u8>, Error> {
-        let encrypted =
-            with_digest!(hash, D => self.0.encrypt(&mut SysRng, Oaep::<D>::new_with_label(label), data));
+    pub(super) fn encrypt(&self, envelope: Envelope<'_>, data: &[u8]) -> Result<Vec<u8>, Error> {
+        let encrypted = match envelope {
+            Envelope::Pkcs1 => self.0.encrypt(&mut SysRng, Pkcs1v15Encrypt, data),
+            Envelope::Oaep(hash, label) => {
+                with_digest!(hash, D => self.0.encrypt(&mut SysRng, Oaep::<D>::new_with_label(label), data))
+            }
+        };
         encrypted.map_err(|error| Kind::Operation.error(format!("cannot encrypt: {error}")))
     }
+}
+
+/// The longest salt of PSS with a digest of so many bytes (RFC 8017 §9.1.1); `None` if the modulus is too short for any.
+fn longest_salt(key: &PrivateKey, n_digest_bytes: usize) -> Option<usize> {
+    let n_bits = (key.n().bit_width() as usize).checked_sub(1)?;
+    n_bits.div_ceil(8).checked_sub(n_digest_bytes + 2)
 }
 
 fn number(bytes: &[u8]) -> BoxedUint {

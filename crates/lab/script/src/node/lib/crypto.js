@@ -1,30 +1,8 @@
-// `crypto`: digests, HMACs, random values, derived keys. The host computes.
+// `crypto`: digests, HMACs, random values and derived keys here; keys, signatures and ciphers in files of their own, which
+// are loaded when they are first used. The host computes.
 
 const { coded, invalidType, outOfRange, needFunction } = require("internal/errors");
-
-const BYTES = ["string", "ArrayBuffer", "Buffer", "TypedArray", "DataView"];
-
-/** The bytes of a text or of a view. */
-function bytesOf(value, encoding, name) {
-  if (typeof value === "string") return Buffer.from(value, encoding === "buffer" ? "utf8" : encoding);
-  if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-  if (value instanceof ArrayBuffer) return Buffer.from(value);
-  if (value instanceof KeyObject && value.type === "secret") return value.export();
-  throw invalidType(name, name === "data" ? ["string", "Buffer", "TypedArray", "DataView"] : BYTES, value);
-}
-
-const encoded = (bytes, encoding) => {
-  const buffer = Buffer.from(bytes);
-  return encoding === undefined || encoding === null || encoding === "buffer" ? buffer : buffer.toString(encoding);
-};
-
-/** The host's name of a digest. */
-function digestOf(name, notKnown) {
-  if (typeof name !== "string") throw invalidType("algorithm", "string", name);
-  const short = name.toLowerCase().replace(/^rsa-/, "").replace(/^sha-(\d)/, "sha$1").replace(/^sha512[-/](\d+)$/, "sha512_$1").replace(/^(rmd160|ripemd)$/, "ripemd160");
-  if (!native.digests().includes(short)) throw notKnown(name);
-  return short;
-}
+const { bytesOf, encoded, digestOf, invalidDigest } = require("internal/crypto/bytes");
 
 const { Transform } = require("stream");
 
@@ -88,34 +66,11 @@ class Hash extends Digesting {
 class Hmac extends Digesting {
   constructor(algorithm, key, options) {
     super(options);
-    const name = digestOf(algorithm, (given) => coded(TypeError, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${given}`));
+    const name = digestOf(algorithm, invalidDigest);
     const secret = Buffer.from(bytesOf(key, options?.encoding, "key"));
     Object.defineProperty(this, "compute", { value: (bytes) => native.hmac(name, secret, bytes) });
   }
 }
-
-/** A secret. Key pairs do not exist here. */
-class KeyObject {
-  #data;
-
-  constructor(type, data) {
-    if (type !== "secret") throw require("internal/errors").invalidValue("type", type);
-    this.#data = data;
-  }
-
-  get type() { return "secret"; }
-  get symmetricKeySize() { return this.#data.length; }
-  equals(other) { return other instanceof KeyObject && Buffer.compare(other.export(), this.#data) === 0; }
-
-  export({ format } = {}) {
-    return format === "jwk" ? { kty: "oct", k: this.#data.toString("base64url") } : Buffer.from(this.#data);
-  }
-}
-
-/** Packages try whether a text is such a key before they take it for a secret. */
-const noKeyPair = () => {
-  throw coded(Error, "ERR_OSSL_UNSUPPORTED", "keys of a key pair are not supported here; use a secret, for example with HS256");
-};
 
 const MOST_RANDOM = 2 ** 31 - 1;
 
@@ -170,7 +125,7 @@ function randomInt(min, max, callback) {
 
 function pbkdf2Sync(password, salt, iterations, length, digest) {
   if (typeof digest !== "string") throw invalidType("digest", "string", digest);
-  const name = digestOf(digest, (given) => coded(TypeError, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${given}`));
+  const name = digestOf(digest, invalidDigest);
   if (!(iterations >= 1)) throw outOfRange("iterations", ">= 1 && <= 2147483647", iterations);
   return Buffer.from(native.pbkdf2(name, bytesOf(password, "utf8", "password"), bytesOf(salt, "utf8", "salt"), iterations, length));
 }
@@ -206,20 +161,30 @@ function timingSafeEqual(a, b) {
 const createHash = (algorithm, options) => new Hash(algorithm, options);
 const createHmac = (algorithm, key, options) => new Hmac(algorithm, key, options);
 
-const constants = {};
-
 const webcrypto = globalThis.crypto;
 
 module.exports = {
   createHash, createHmac, Hash, Hmac,
   hash(algorithm, data, encoding = "hex") { return createHash(algorithm).update(data).digest(encoding); },
   getHashes: () => native.digests().map((name) => name.replace("sha512_", "sha512-")),
-  KeyObject, createSecretKey: (key, encoding) => new KeyObject("secret", Buffer.from(bytesOf(key, encoding, "key"))),
-  createPrivateKey: noKeyPair, createPublicKey: noKeyPair,
   randomBytes, pseudoRandomBytes: randomBytes, randomFill, randomFillSync, randomInt,
   randomUUID: () => webcrypto.randomUUID(),
   getRandomValues: (view) => webcrypto.getRandomValues(view),
   timingSafeEqual, pbkdf2, pbkdf2Sync, hkdfSync,
   hkdf(digest, key, salt, info, length, callback) { later(callback, () => hkdfSync(digest, key, salt, info, length)); },
-  constants, webcrypto,
+  getCurves: () => ["prime256v1", "secp384r1", "secp521r1"],
+  constants: require("internal/crypto/constants"), webcrypto,
 };
+
+/** What is loaded when it is first used. */
+const LATER = {
+  keys: ["KeyObject", "createPrivateKey", "createPublicKey", "createSecretKey"],
+  pairs: ["generateKeyPair", "generateKeyPairSync"],
+  signatures: ["Sign", "Verify", "createSign", "createVerify", "sign", "verify", "publicEncrypt", "privateDecrypt"],
+  ciphers: ["Cipheriv", "Decipheriv", "createCipheriv", "createDecipheriv", "getCiphers", "getCipherInfo"],
+};
+const getting = (get) => ({ get, enumerable: true, configurable: true });
+for (const [file, names] of Object.entries(LATER)) {
+  for (const name of names) Object.defineProperty(module.exports, name, getting(() => require(`internal/crypto/${file}`)[name]));
+}
+Object.defineProperty(module.exports, "subtle", getting(() => webcrypto.subtle));
