@@ -232,7 +232,8 @@ fn numbers_of_cards_and_securities_have_their_check_digits() {
         Ok(Value::Text(text)) => text.replace(['-', ' '], ""),
         other => panic!("{name}: {other:?}"),
     };
-    let kinds: [(&str, fn(&str) -> char); 6] = [
+    type Completing = fn(&str) -> char;
+    let kinds: [(&str, Completing); 6] = [
         ("creditCardNumber", check_digit::luhn),
         ("creditCardNumberFormatted", check_digit::luhn),
         ("cusip", check_digit::cusip),
