@@ -5,6 +5,9 @@ use super::error::{Error, Kind};
 /// The length of a block, an initialization vector of CBC, and a counter, in bytes.
 pub(super) const BLOCK_BYTES: usize = 16;
 
+/// Changes bytes in place; those of a mode with blocks are whole blocks.
+pub(super) type Step = Box<dyn FnMut(&mut [u8])>;
+
 /// The direction of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {

@@ -7,7 +7,7 @@ use cbc::cipher::{
 use ghash::{GHash, universal_hash::UniversalHash as _};
 
 use super::{
-    block::{BLOCK_BYTES, Direction, lengths},
+    block::{BLOCK_BYTES, Direction, Step, lengths},
     error::{Error, Kind},
 };
 
@@ -21,7 +21,7 @@ const MAX_BYTES: u64 = (1 << 36) - 32;
 pub(super) struct Gcm {
     direction: Direction,
     /// Encrypts and decrypts bytes in place.
-    stream: Box<dyn FnMut(&mut [u8])>,
+    stream: Step,
     hash: GHash,
     /// The bytes of the last, incomplete block that is hashed.
     rest: Vec<u8>,

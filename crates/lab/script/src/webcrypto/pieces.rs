@@ -7,13 +7,10 @@ use cbc::cipher::{
 
 use super::{
     aes::Mode,
-    block::{BLOCK_BYTES, Direction, by_key, lengths},
+    block::{BLOCK_BYTES, Direction, Step, by_key, lengths},
     error::Error,
     gcm::{Gcm, TAG_BYTES},
 };
-
-/// Changes bytes in place; those of a mode with blocks are whole blocks.
-type Step = Box<dyn FnMut(&mut [u8])>;
 
 /// Encryption or decryption in progress.
 pub(crate) struct Pieces {
