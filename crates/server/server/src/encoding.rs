@@ -277,7 +277,6 @@ pub(crate) fn message(
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_cable::subprotocol;
 
     use super::*;
 
