@@ -51,6 +51,7 @@ async function startProxy(status) {
   await once(proxy, "listening");
   return {
     address: `127.0.0.1:${proxy.address().port}`,
+    url: `http://127.0.0.1:${proxy.address().port}`,
     wire: () => tunnels,
     stop() {
       proxy.close();
@@ -140,7 +141,7 @@ export async function observe(command, file, env = {}) {
     const flags = flagsOf(file).map((flag) => flag.replace("TARGET", url));
     const child = spawn(program, [...args, file, "-t", url, "-o", "report.json", ...flags], {
       cwd,
-      env: { ...process.env, ...env, TARGET_URL: url, ...(proxy && !text.includes("PROXY") && { HTTP_PROXY: `http://${proxy.address}` }) },
+      env: { ...process.env, ...env, TARGET_URL: url, ...(proxy && !text.includes("PROXY") && { HTTP_PROXY: proxy.url }) },
       stdio: ["ignore", "pipe", "pipe"],
     });
     let output = "";

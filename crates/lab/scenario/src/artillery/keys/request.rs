@@ -235,7 +235,7 @@ pub(in super::super) static CREDENTIALS: Shape = Shape {
 
 const JMESPATH: &str = "A JMESPath expression whose result must be true, for example length(items) > `0`.";
 /// Artillery's library orders texts and null, too, which the language forbids.
-const ORDER: &str = "`<` and `>` are for numbers only; an expression that is none is a mistake, and a function that \
+const ORDER: &str = "`<` and `>` are for numbers only; an invalid expression is a mistake, and a function that \
                      gets a wrong type counts as failed";
 
 pub(in super::super) static EXPECTATION: Shape = Shape {
