@@ -1,4 +1,4 @@
-//! Webhooks: one message as JSON to a URL that is a secret, because whoever knows it can send.
+//! Webhooks: sends one message, as JSON, to a URL. The URL is a secret, because it is all that a sender needs.
 
 use std::time::Duration;
 

@@ -36,8 +36,8 @@ pub(super) struct StoppingOptions {
     #[arg(long)]
     shutdown_slowdrain: bool,
     /// Seconds over which clients are sent away one after the other before the stop, so that they do not come back all at
-    /// once. New clients are answered 503; who is still there is served. Few clients are sent away sooner, one every half
-    /// second.
+    /// once. New clients are answered 503; clients that are still connected are served. With few clients it takes less time:
+    /// at most half a second lies between two of them.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=3600))]
     shutdown_slowdrain_period: Option<u64>,
     /// Stop when standard input ends: a parent process that dies takes its server with it.

@@ -116,6 +116,11 @@ fn thrown(ctx: &Ctx<'_>, error: &Error) -> rquickjs::Error {
     Exception::throw_message(ctx, &error.text)
 }
 
+/// The bytes that a key has made, or its error.
+fn answer<'js>(ctx: &Ctx<'js>, made: std::result::Result<Vec<u8>, Error>) -> Result<Value<'js>> {
+    bytes::buffer(ctx, &made.map_err(|error| thrown(ctx, &error))?)
+}
+
 /// `salt` is a number of bytes; negative for the longest one in a new signature, and any in others. Without it, the
 /// padding is that of PKCS#1.
 fn manner(ctx: &Ctx<'_>, hash: &str, salt: Option<i32>, is_der: bool) -> Result<Manner> {
@@ -193,7 +198,7 @@ impl Key {
         let manner = manner(&ctx, &hash, salt, is_der)?;
         let data = bytes::of(&ctx, &data, "sign()")?;
         let signature = self.material.sign(manner, &data);
-        bytes::buffer(&ctx, &signature.map_err(|error| thrown(&ctx, &error))?)
+        answer(&ctx, signature)
     }
 
     fn verify<'js>(
@@ -222,7 +227,7 @@ impl Key {
         let envelope = envelope(&ctx, hash.as_deref(), &label)?;
         let data = bytes::of(&ctx, &data, "publicEncrypt()")?;
         let encrypted = self.material.encrypt(envelope, &data);
-        bytes::buffer(&ctx, &encrypted.map_err(|error| thrown(&ctx, &error))?)
+        answer(&ctx, encrypted)
     }
 
     fn decrypt<'js>(
@@ -236,6 +241,6 @@ impl Key {
         let envelope = envelope(&ctx, hash.as_deref(), &label)?;
         let data = bytes::of(&ctx, &data, "privateDecrypt()")?;
         let decrypted = self.material.decrypt(envelope, &data);
-        bytes::buffer(&ctx, &decrypted.map_err(|error| thrown(&ctx, &error))?)
+        answer(&ctx, decrypted)
     }
 }
