@@ -64,7 +64,7 @@ describe("artillery", () => {
     ["an unknown key of a request", flow("http", "get: {url: /, querystring: {a: 1}}")],
     ["a request without a URL", flow("http", "get: {json: {a: 1}}")],
     ["two bodies", flow("http", "post: {url: /, json: {a: 1}, body: a}")],
-    ["what is not supported", flow("http", "post: {url: /, expect: {jpath: a}}")],
+    ["what is not supported", flow("http", "post: {url: /, expect: {xpath: a}}")],
     ["a form part with an unknown key", flow("http", "post: {url: /, formData: {a: {file: x}}}")],
     ["a plugin that is not supported", config("plugins: {slack: {}}")],
     ["a capture of nothing", flow("ws", "send: {payload: a, capture: {as: id}}")],

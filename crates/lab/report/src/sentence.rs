@@ -1,5 +1,6 @@
 //! A run in one sentence, for readers who read nothing else.
 
+use plimsoll_load::generator::Doubt;
 use serde::Serialize;
 
 use crate::{
@@ -26,7 +27,7 @@ impl Headline {
         let reasons = [
             early(summary),
             failed(summary),
-            summary.generator.doubt().map(str::to_owned),
+            doubt(summary, &highlights).map(str::to_owned),
         ];
         // A load of failures alone was not held.
         let has_course = !matches!(summary.end, End::SetupFailed { .. }) && !highlights.nothing_succeeded;
@@ -61,6 +62,18 @@ fn early(summary: &Summary) -> Option<String> {
         End::Shutdown => Some(format!("ended early, after {after}")),
         End::Complete | End::ThresholdsCrossed => None,
     }
+}
+
+/// Why the figures are doubtful. `None` if they are not, or if the sentence has no latency and only those are doubtful.
+fn doubt<'a>(summary: &'a Summary, highlights: &Highlights) -> Option<&'a str> {
+    let generator = &summary.generator;
+    let is_late = generator
+        .doubt
+        .as_ref()
+        .is_some_and(|doubt| doubt.kind == Doubt::Late.name());
+    generator
+        .doubt()
+        .filter(|_| !(is_late && highlights.nothing_succeeded))
 }
 
 /// What failed. `None` if nothing did.
@@ -163,7 +176,7 @@ mod tests {
     use crate::{
         by_load::Usage,
         summary::{
-            Conclusion, Losses,
+            Conclusion, Doubted, Losses,
             tests::{run, summary},
         },
     };
@@ -200,6 +213,14 @@ mod tests {
             lost,
             ..Losses::default()
         })
+    }
+
+    fn doubted(doubt: Doubt, summary: &mut Summary) {
+        summary.generator.doubtful = true;
+        summary.generator.doubt = Some(Doubted {
+            kind: doubt.name().to_owned(),
+            text: doubt.clause(Some(39.0)),
+        });
     }
 
     #[test]
@@ -257,6 +278,23 @@ mod tests {
             |summary| failed_of(195, summary),
             Verdict::Fail,
             "All 195 requests failed",
+        );
+        // Latencies that the sentence does not have may be too high.
+        check(
+            |summary| {
+                failed_of(195, summary);
+                doubted(Doubt::Late, summary);
+            },
+            Verdict::Fail,
+            "All 195 requests failed",
+        );
+        check(
+            |summary| {
+                failed_of(195, summary);
+                doubted(Doubt::Busy, summary);
+            },
+            Verdict::Fail,
+            "All 195 requests failed; the load generator was the bottleneck",
         );
     }
 
