@@ -109,7 +109,8 @@ function setting(settings, section, key) {
 }
 
 const seconds = (settings, key) => Number(new RegExp(`^${key} = (\\d+)`, "m").exec(settings)[1]);
-const needed = (settings) => seconds(settings, "shutdown_delay") + seconds(settings, "shutdown_timeout");
+const needed = (settings) =>
+  ["shutdown_delay", "shutdown_slowdrain_period", "shutdown_timeout"].reduce((sum, name) => sum + seconds(settings, name), 0);
 
 describe("the manifests for Kubernetes", () => {
   const secrets = {
