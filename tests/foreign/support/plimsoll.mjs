@@ -217,11 +217,11 @@ export class Server {
   }
 
   /** SIGTERM, and how it went: `{ code, signal, tookMs }`. A server that does not go is killed, and that is an error. */
-  async stop() {
+  async stop(patienceMs = 10_000) {
     const sent = performance.now();
     this.#child.kill("SIGTERM");
     try {
-      const exit = await within(this.#child.exited, "the server to exit after SIGTERM", 10_000);
+      const exit = await within(this.#child.exited, "the server to exit after SIGTERM", patienceMs);
       const tookMs = performance.now() - sent;
       await within(this.#logEnded, "the end of the server's log");
       return { ...exit, tookMs };
