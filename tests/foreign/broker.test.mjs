@@ -219,10 +219,12 @@ describe("resuming", () => {
   test("messages between the return and the request for history come once, in the replay", async (t) => {
     const { own, identifier, again, first } = await returned(t, "between");
     for (const n of [4, 5]) await publish(own, "between", n);
+    // A message that is not kept belongs to no replay, so it does not wait for the request.
     await publish(own, "between", "passing", { transient: true });
+    assert.equal((await next(again)).message, "passing");
     again.send({ command: "history", identifier, history: behind(first) });
     const heard = await until(again, "confirm_history");
-    assert.deepEqual(heard.map(({ message }) => message), ["passing", 2, 3, 4, 5]);
+    assert.deepEqual(heard.map(({ message }) => message), [2, 3, 4, 5]);
     await publish(own, "between", 6);
     assert.equal((await next(again)).offset, 6);
   });
