@@ -14,6 +14,7 @@ mod dist;
 mod fuzz;
 mod mutants;
 mod repository;
+mod site;
 mod test;
 mod tidy;
 
@@ -43,6 +44,8 @@ enum Task {
     Bench(bench::Options),
     /// Make the files of a release: packages for Debian, npm, Ruby and Python, an image, and archives.
     Dist(dist::Options),
+    /// Build the documents as a static site (needs Node.js and npm).
+    Site(site::Options),
 }
 
 fn main() -> ExitCode {
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         Task::Mutants(options) => mutants::run(&options).map_err(Into::into),
         Task::Bench(options) => bench::run(&options),
         Task::Dist(options) => dist::run(&options).map_err(Into::into),
+        Task::Site(options) => site::run(&options).map_err(Into::into),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything that must pass before a change lands, in the order in which mistakes are cheap.
 
 mod foreign;
-mod setup;
+pub(crate) mod setup;
 mod step;
 mod web;
 

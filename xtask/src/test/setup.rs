@@ -2,15 +2,15 @@
 //!
 //! Debian packages bring Node.js, a browser, Redis, NATS, nginx, HAProxy, Prometheus and its Pushgateway, systemd's checks,
 //! openssl for certificates, a real Action Cable and gRPC for Ruby, WebSockets for Python; pip its verifier of NTLM; npm
-//! packages the foreign clients and what the Node.js example needs.
+//! packages the foreign clients, what the Node.js example needs, and the builder of the documents' site.
 
 use std::{fs, io};
 
 use super::{foreign, web};
-use crate::{command, debian, debian::Need, repository};
+use crate::{command, debian, debian::Need, repository, site};
 
 /// The folders with a `package-lock.json`, relative to the root of the repository.
-const NPM_FOLDERS: [&str; 3] = [foreign::FOLDER, web::FOLDER, "examples/apps/node"];
+const NPM_FOLDERS: [&str; 4] = [foreign::FOLDER, web::FOLDER, site::FOLDER, "examples/apps/node"];
 
 /// `node --test` with all the options that we use.
 const MIN_NODE_MAJOR: u32 = 20;
@@ -199,7 +199,7 @@ fn go_minor(version: &str) -> Option<u32> {
 }
 
 /// Installs what the lock file of a folder names, unless it is there already.
-pub(super) fn install_npm_packages(folder: &str) -> Result<(), Error> {
+pub(crate) fn install_npm_packages(folder: &str) -> Result<(), Error> {
     let path = repository::root().join(folder);
     let lock = fs::read(path.join("package-lock.json"))?;
     let installed = path.join(INSTALLED_LOCK);
