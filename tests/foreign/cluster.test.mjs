@@ -6,7 +6,7 @@ import { makeAuthority } from "./support/certificates.mjs";
 import { CableClient } from "./support/cable.mjs";
 import { KAY, secretToken } from "./support/identity-provider.mjs";
 import { Inbox } from "./support/inbox.mjs";
-import { NatsServer } from "./support/nats.mjs";
+import { NatsServer, startNatsCluster } from "./support/nats.mjs";
 import { Server, plimsoll } from "./support/plimsoll.mjs";
 import { freePort } from "./support/ports.mjs";
 import { eventually } from "./support/processes.mjs";
@@ -261,6 +261,39 @@ describe("NATS", () => {
     for (const client of clients) assert.deepEqual(await payloads(client, 2), [1, 2]);
     await other.publish("__anycable__", JSON.stringify({ command: "disconnect", payload: { identifier: KAY } }));
     for (const client of clients) assert.equal(await client.frames.next(), '{"type":"disconnect","reason":"remote","reconnect":true}');
+  });
+
+  test("servers at three servers of a NATS cluster hear each other, and go on at the next one when theirs dies", async (t) => {
+    const cluster = await startNatsCluster(t);
+    // The URLs of each begin with another server of the cluster.
+    const urls = (n) => [...cluster.slice(n), ...cluster.slice(0, n)].map(({ url }) => url).join(",");
+    const at = (n) => node(t, ["--pubsub", "nats", "--nats_servers", urls(n), "--nats_dont_randomize_servers"]);
+    const servers = await Promise.all([0, 1, 2].map(at));
+    const clients = await Promise.all(servers.map((server) => listener(t, server, "chat")));
+    // Interest in a subject reaches the other servers of the cluster a moment after the subscription is confirmed.
+    let n_sent = 0;
+    const heard = clients.map(() => []);
+    const hearAll = () =>
+      eventually(async () => {
+        await broadcast(servers[0], message("chat", n_sent++));
+        await Promise.all(clients.map(async (client, n) => heard[n].push(...(await payloads(client, client.frames.size)))));
+        return heard.every((numbers) => numbers.length > 0);
+      }, "a broadcast that all clients hear");
+    await hearAll();
+    const consecutive = async () => {
+      const last = n_sent;
+      for (let n = 0; n < 50; n++) await broadcast(servers[0], message("chat", n_sent++));
+      for (const [n, client] of clients.entries()) {
+        while (heard[n].at(-1) !== n_sent - 1) heard[n].push(payloadOf(await client.frames.next()));
+        assert.deepEqual(heard[n].filter((number) => number >= last), numbers(50).map((number) => last + number));
+      }
+    };
+    await consecutive();
+    await cluster[2].kill();
+    heard[2] = [];
+    await hearAll();
+    await consecutive();
+    for (const client of clients) assert.equal(client.socket.readyState, client.socket.OPEN);
   });
 
   test("credentials come from the URL, and wrong ones are named on /ready", async (t) => {

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { within } from "./deadline.mjs";
 import { Inbox } from "./inbox.mjs";
 import { freePort } from "./ports.mjs";
+import { eventually } from "./processes.mjs";
 
 const running = new Set();
 process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
@@ -63,6 +64,27 @@ export class NatsServer {
   peer(t) {
     return NatsPeer.connect(t, this.#port);
   }
+}
+
+/** Three NATS servers that know each other, as soon as they do. */
+export async function startNatsCluster(t) {
+  const ports = await Promise.all([0, 1, 2].map(freePort));
+  const routes = ports.map((port) => `nats://127.0.0.1:${port}`).join(",");
+  const monitors = await Promise.all([0, 1, 2].map(freePort));
+  const servers = await Promise.all(
+    ports.map((port, n) => {
+      const cluster = ["--cluster_name", "plimsoll", "--cluster", `nats://127.0.0.1:${port}`, "--routes", routes];
+      return NatsServer.start(t, { options: [...cluster, "--http_port", String(monitors[n])] });
+    }),
+  );
+  for (const monitor of monitors) {
+    const others = async () => {
+      const { routes } = await (await fetch(`http://127.0.0.1:${monitor}/routez`)).json();
+      return new Set(routes.map(({ remote_id }) => remote_id)).size;
+    };
+    await eventually(async () => (await others()) === 2, "a NATS server that knows the other two");
+  }
+  return servers;
 }
 
 class NatsPeer {

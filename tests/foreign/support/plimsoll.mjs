@@ -36,12 +36,13 @@ export const ENVIRONMENT = {
 /**
  * Starts the program; `n_files` is the most that it may open and `file_blocks` the most that it may write into a file,
  * in 512 bytes, as an administrator would set it. `env` comes on top of the environment, and `cwd` is where it runs.
- * `stdout` and `stderr` are open files in place of pipes to this process.
+ * `stdout` and `stderr` are open files in place of pipes to this process; `namespace` is the network namespace it runs in.
  */
-function start(args, { n_files, file_blocks, env, cwd, stdout = "pipe", stderr = "pipe" } = {}) {
+function start(args, { n_files, file_blocks, env, cwd, namespace, stdout = "pipe", stderr = "pipe" } = {}) {
   const limits = [n_files && `ulimit -n ${n_files}`, file_blocks && `ulimit -f ${file_blocks}`].filter(Boolean);
   const shell = ["sh", "-c", [...limits, 'exec "$0" "$@"'].join(" && ")];
-  const [program, ...words] = [...(limits.length > 0 ? shell : []), PROGRAM, ...args];
+  const apart = namespace ? ["ip", "netns", "exec", namespace] : [];
+  const [program, ...words] = [...apart, ...(limits.length > 0 ? shell : []), PROGRAM, ...args];
   // Commands see an empty standard input at once; a server that is told to watches for its end.
   const stdin = args.includes("--exit_with_stdin") ? "pipe" : "ignore";
   const child = spawn(program, words, {
