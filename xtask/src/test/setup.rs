@@ -1,8 +1,9 @@
 //! What the tests need from outside the Rust toolchain, installed only where it is missing.
 //!
 //! Debian packages bring Node.js, a browser, Redis, NATS, nginx, HAProxy, Prometheus and its Pushgateway, systemd's checks,
-//! openssl for certificates, a real Action Cable and gRPC for Ruby, WebSockets for Python; pip its verifier of NTLM; npm
-//! packages the foreign clients, what the Node.js example needs, and the builder of the documents' site.
+//! openssl for certificates, curl and jq for load tests in CI, a real Action Cable and gRPC for Ruby, WebSockets for Python;
+//! pip its verifier of NTLM; npm packages the foreign clients, what the Node.js example needs, and the builder of the
+//! documents' site.
 
 use std::{fs, io};
 
@@ -28,7 +29,7 @@ const PYTHON_FOLDER: &str = "tests/foreign/ntlm";
 const PYTHON_LIST: &str = "requirements.txt";
 
 /// What tests start.
-const NEEDS: [Need; 19] = [
+const NEEDS: [Need; 21] = [
     Need {
         probes: &[&["node", "--version"]],
         packages: &["nodejs"],
@@ -93,6 +94,14 @@ const NEEDS: [Need; 19] = [
     Need {
         probes: &[&["openssl", "version"]],
         packages: &["openssl"],
+    },
+    Need {
+        probes: &[&["curl", "--version"]],
+        packages: &["curl"],
+    },
+    Need {
+        probes: &[&["jq", "--version"]],
+        packages: &["jq"],
     },
     Need {
         probes: &[&["python3", "--version"]],
