@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { within } from "./deadline.mjs";
 import { pythonWith } from "./python.mjs";
 import { folderOf } from "./scripts.mjs";
 
@@ -19,6 +20,10 @@ export async function startNtlmServer(t) {
   const env = { ...process.env, NTLM_USER_FILE: accounts, PYTHONPATH: join(FOLDER, "packages"), PYTHONUTF8: "1" };
   const server = spawn(pythonWith("cryptography"), [join(FOLDER, "server.py")], { stdio: ["ignore", "pipe", "inherit"], env });
   t.after(() => server.kill("SIGKILL"));
-  const [port] = await once(createInterface(server.stdout), "line");
+  const ended = once(server, "exit").then(([code]) => {
+    throw new Error(`ntlm/server.py ended with ${code}; \`cargo xtask test --only setup\` installs what it needs`);
+  });
+  const [port] = await within(Promise.race([once(createInterface(server.stdout), "line"), ended]), "the server of NTLM");
+  ended.catch(() => {});
   return `127.0.0.1:${port}`;
 }
