@@ -9,10 +9,10 @@ import { tmpdir } from "node:os";
 import { join, posix, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
-import { links } from "../../docs/site/.vitepress/links.mjs";
-import { PAGES, placeOf } from "../../docs/site/.vitepress/pages.mjs";
-import { sidebar } from "../../docs/site/.vitepress/sidebar.mjs";
-import { plainText } from "../../docs/site/.vitepress/text.mjs";
+import { links } from "../../site/.vitepress/links.mjs";
+import { PAGES, placeOf } from "../../site/.vitepress/pages.mjs";
+import { sidebar } from "../../site/.vitepress/sidebar.mjs";
+import { plainText } from "../../site/.vitepress/text.mjs";
 import { Browser } from "./support/browser.mjs";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -25,7 +25,7 @@ let site;
 before(async () => {
   site = mkdtempSync(join(tmpdir(), "plimsoll-site-"));
   const { stdout, stderr } = await promisify(execFile)("npm", ["run", "build", "--", "--outDir", site], {
-    cwd: join(ROOT, "docs/site"),
+    cwd: join(ROOT, "site"),
     env: { ...process.env, SITE_BASE: BASE, SOURCE_URL: SOURCE, NO_COLOR: "1" },
     timeout: PATIENCE_MS,
   });
@@ -84,7 +84,7 @@ test("every link leads to a file, and to a heading where it names one", () => {
 });
 
 test("links of the repository become links of the site, and what looks like an element stays text", async () => {
-  const { createMarkdownRenderer, disposeMdItInstance } = await import("../../docs/site/node_modules/vitepress/dist/node/index.js");
+  const { createMarkdownRenderer, disposeMdItInstance } = await import("../../site/node_modules/vitepress/dist/node/index.js");
   for (const [markdown, source, expected] of [
     ["[a](../install.md#the-gem)", undefined, '<a href="/docs/install.html#the-gem">a</a>'],
     ["[a](../../README.md)", undefined, '<a href="/">a</a>'],

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::{command, repository, test::setup};
 
 /// The settings of VitePress, relative to the root of the repository.
-pub(crate) const FOLDER: &str = "docs/site";
+pub(crate) const FOLDER: &str = "site";
 
 /// Where the site goes, relative to the root of the repository.
 const SITE: &str = "target/site";

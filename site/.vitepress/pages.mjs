@@ -3,7 +3,7 @@
 import { readdirSync } from "node:fs";
 import { posix, resolve } from "node:path";
 
-export const REPOSITORY = resolve(import.meta.dirname, "../../..");
+export const REPOSITORY = resolve(import.meta.dirname, "../..");
 
 const below = (folder) =>
   readdirSync(resolve(REPOSITORY, folder), { recursive: true, withFileTypes: true })
