@@ -24,7 +24,7 @@ if [ $# -eq 0 ]; then
   exit 2
 fi
 mkdir -p "$reports" || exit
-rm -f "$load" "$comment"
+rm -f "$load" "$reports/comparison.md"
 
 code=0
 plimsoll "$@" --report "$reports/load.html" --report "$load" || code=$?
@@ -71,7 +71,8 @@ call() {
 
 # The address of the comment that an earlier run under this name left, if there is one.
 earlier() {
-  call "$comments?per_page=100" |
+  list=$(call "$comments?per_page=100") || return
+  printf '%s' "$list" |
     jq -r --arg mark "<!-- plimsoll: $name -->" 'map(select(.body | startswith($mark))) | .[0] | .url // .id // empty'
 }
 
@@ -87,7 +88,6 @@ post() {
 }
 
 # GitHub and GitLab say in the environment which change they test.
-authorization=
 if [ -n "${GITHUB_EVENT_PATH:-}" ]; then
   number=$(jq -r '.pull_request.number // empty' "$GITHUB_EVENT_PATH")
   comments=${number:+$GITHUB_API_URL/repos/$GITHUB_REPOSITORY/issues/$number/comments}

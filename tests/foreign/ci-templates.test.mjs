@@ -153,6 +153,8 @@ test("a forge that refuses the comment does not fail the job", async (t) => {
   const { code, stderr } = await onGitHub(folder, forge, { command: `run load.js -q --no-save -i 3 -e URL=${url}` });
   assert.equal(code, 0, stderr);
   assert.match(stderr, /warning: the comment could not be written; the result is in load-test\/comment\.md/);
+  // Without the list it is not known whether there is a comment already, so none is posted.
+  assert.deepEqual(forge.calls, ["GET /repos/kay/chat/issues/7/comments"]);
   assert.match(readFileSync(join(folder, "load-test/comment.md"), "utf8"), /### (✅ load\.js: pass|⚠️ load\.js: doubtful)/);
 });
 
