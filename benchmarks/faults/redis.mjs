@@ -66,7 +66,6 @@ class Client {
   /** Connects to one of the servers. Resolves when the client misses nothing any more. */
   connect(servers, node) {
     this.servers = servers;
-    this.node = node;
     const begin = performance.now();
     const headers = this.sid === undefined ? {} : { "X-ANYCABLE-RESTORE-SID": this.sid };
     const socket = (this.socket = new WebSocket(servers[node].ws("/cable"), "actioncable-v1-ext-json", { headers, perMessageDeflate: false }));

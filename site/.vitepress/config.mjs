@@ -29,8 +29,6 @@ export default defineConfig({
   srcDir: REPOSITORY,
   srcExclude: others(),
   rewrites: Object.fromEntries(PAGES.map((page) => [page, placeOf(page)])),
-  // The times of files in a checkout mean nothing, and no page may depend on the machine that built it.
-  lastUpdated: false,
   markdown: {
     anchor: { slugify: anchorOf },
     config: (md) => md.use(links, process.env.SOURCE_URL).use(plainText),

@@ -24,6 +24,9 @@ export const pageAt = (path) => [path, posix.join(path, "README.md")].find((cand
 /** Where a page lies on the site: the README of a folder is its index. */
 export const placeOf = (page) => page.replace(/(^|\/)README\.md$/, "$1index.md");
 
+/** The link to a page. */
+export const linkTo = (page) => `/${placeOf(page)}`.replace(/(index)?\.md$/, "");
+
 /** Patterns of everything else below a folder of the repository, so that only the pages are looked at. */
 export function others(folder = "") {
   return readdirSync(resolve(REPOSITORY, folder), { withFileTypes: true }).flatMap((entry) => {

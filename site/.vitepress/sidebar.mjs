@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { posix, resolve } from "node:path";
-import { PAGES, REPOSITORY, pageAt, placeOf } from "./pages.mjs";
+import { PAGES, REPOSITORY, linkTo, pageAt } from "./pages.mjs";
 
 const INDEX = "docs/README.md";
 
@@ -12,8 +12,6 @@ function titleOf(page) {
   if (title === undefined) throw new Error(`${page} has no heading`);
   return title.replaceAll("`", "");
 }
-
-const linkTo = (page) => `/${placeOf(page)}`.replace(/(index)?\.md$/, "");
 
 /** The chapters of the index. */
 export function sidebar() {
@@ -29,7 +27,7 @@ export function sidebar() {
       items: pages.map((page) => ({ text: titleOf(page), link: linkTo(page) })),
     };
   });
-  const records = PAGES.filter((page) => /^benchmarks\/./.test(page) && page !== "benchmarks/README.md");
+  const records = PAGES.filter((page) => page.startsWith("benchmarks/") && !listed.has(page));
   groups.push({
     text: "Measurements",
     collapsed: true,
