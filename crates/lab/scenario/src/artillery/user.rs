@@ -151,8 +151,9 @@ pub(crate) struct User<'a> {
     scenario: &'a Flow,
     pub(crate) variables: RefCell<Variables>,
     caller: Option<Caller>,
-    sessions: Sessions,
-    visitor: Option<Visitor>,
+    sessions: Sessions<'a>,
+    /// Large, and only of users of the engine `http`.
+    visitor: Option<Box<Visitor>>,
     recorder: Recorder,
     /// The loops that it is in, the innermost last.
     loops: Vec<Round>,
@@ -196,7 +197,8 @@ impl<'a> User<'a> {
             Engine::WebSocket => Box::pin(self.connect(FIRST, scenario.flow.connect.as_ref())).await?,
             Engine::Http => {
                 let Program { http, metrics, .. } = self.program;
-                self.visitor = Some(Visitor::new(http, *metrics, self.recorder.clone()));
+                let visitor = Visitor::new(http, *metrics, self.recorder.clone());
+                self.visitor = Some(Box::new(visitor));
             }
         }
         self.follow().await?;
@@ -228,9 +230,9 @@ impl<'a> User<'a> {
         Ok(())
     }
 
-    async fn open(&mut self, own: Option<&Connect>) -> Result<Session, Failure> {
+    async fn open(&mut self, own: Option<&Connect>) -> Result<Session<'a>, Failure> {
         let Program { opening, metrics, .. } = self.program;
-        let measures = (*metrics, self.recorder.clone());
+        let measures = (metrics, self.recorder.clone());
         let timeout = self.program.timeout;
         let function = own.and_then(|own| own.function.as_ref());
         let adapted = match (function, &self.caller) {
@@ -318,18 +320,19 @@ impl<'a> User<'a> {
                     Payload::Constant(text) => (&**text).into(),
                     payload => payload.for_user(variables),
                 };
-                let step = async |session: &mut Session| match &send.answer {
+                let step = async |session: &mut Session<'a>| match &send.answer {
                     None => session.send(&payload).await,
                     Some(answers) => session.ask(&payload, answers, variables).await,
                 };
                 sessions.perform(send.place, step).await?;
             }
             Step::Wait(wait) => {
-                let step = async |session: &mut Session| session.wait(&wait.answers, variables).await;
+                let step = async |session: &mut Session<'a>| session.wait(&wait.answers, variables).await;
                 sessions.perform(wait.place, step).await?;
             }
             Step::Receive(receive) => {
-                let step = async |session: &mut Session| session.receive(&receive.answers, variables).await;
+                let step =
+                    async |session: &mut Session<'a>| session.receive(&receive.answers, variables).await;
                 sessions.perform(receive.place, step).await?;
             }
             // `follow` does these.

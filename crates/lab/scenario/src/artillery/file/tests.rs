@@ -541,6 +541,6 @@ fn a_user_that_waits_is_small() {
     // Without its connection, whose buffers are only as large as needed. The budget is 8 KB of resident memory for all
     // of it.
     let n_bytes = size_of_val(&user) + size_of_val(&user.act(scenario));
-    assert!(n_bytes <= 1_536, "{n_bytes} bytes");
-    assert!(size_of::<Session>() <= 1_024);
+    assert!(n_bytes <= 896, "{n_bytes} bytes");
+    assert!(size_of::<Session<'_>>() <= 448);
 }

@@ -29,9 +29,9 @@ pub(super) struct Arrival {
 
 /// Counts and times messages, and dispatches them.
 #[derive(Debug)]
-pub(super) struct Reception {
-    metrics: Metrics,
-    recorder: Recorder,
+pub(super) struct Reception<'a> {
+    pub(super) metrics: &'a Metrics,
+    pub(super) recorder: Recorder,
     trips: RoundTrips,
     /// Messages for the waiting step, at most as many as it still needs. Further ones go to the inbox.
     arrivals: VecDeque<Arrival>,
@@ -39,8 +39,8 @@ pub(super) struct Reception {
     inbox: Option<Inbox<Box<[u8]>>>,
 }
 
-impl Reception {
-    pub(super) fn new(metrics: Metrics, recorder: Recorder, has_inbox: bool) -> Self {
+impl<'a> Reception<'a> {
+    pub(super) fn new(metrics: &'a Metrics, recorder: Recorder, has_inbox: bool) -> Self {
         Self {
             metrics,
             recorder,
@@ -80,7 +80,7 @@ impl Reception {
     }
 }
 
-impl Recipient for Reception {
+impl Recipient for Reception<'_> {
     fn put(&mut self, at: Instant, event: Event<'_>) {
         let body = match event {
             Event::Text(text) => text.as_bytes(),

@@ -26,24 +26,22 @@ use crate::artillery::{
 
 /// One user's WebSocket.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct Session<'a> {
     /// A step that already has its messages leaves the end of the connection to the next one.
     conversation: Conversation,
-    reception: Reception,
-    metrics: Metrics,
-    recorder: Recorder,
+    reception: Reception<'a>,
     traffic: Rc<Traffic>,
     /// The default time limit of answers.
     timeout: Duration,
 }
 
-impl Session {
+impl<'a> Session<'a> {
     /// Opens the WebSocket.
     pub(crate) async fn open(
         opening: &Opening,
         own: Option<&Connect>,
         variables: &Variables,
-        (metrics, recorder): (Metrics, Recorder),
+        (metrics, recorder): (&'a Metrics, Recorder),
         has_inbox: bool,
         timeout: Duration,
     ) -> Result<Self, Failure> {
@@ -54,9 +52,7 @@ impl Session {
         recorder.record(metrics.websocket.connecting, timings.total());
         Ok(Self {
             conversation: Conversation::new(connection),
-            reception: Reception::new(metrics, recorder.clone(), has_inbox),
-            metrics,
-            recorder,
+            reception: Reception::new(metrics, recorder, has_inbox),
             traffic,
             timeout,
         })
@@ -148,7 +144,10 @@ impl Session {
                 let arrival = self.read_until(deadline, Reception::next).await?;
                 if let Some(sent) = sent.take() {
                     let time = arrival.at.saturating_duration_since(sent);
-                    self.recorder.record(self.metrics.response_time, time);
+                    let Reception {
+                        metrics, recorder, ..
+                    } = &self.reception;
+                    recorder.record(metrics.response_time, time);
                 }
                 answers.wanted.apply(&arrival.body, variables)?;
             }
@@ -166,7 +165,10 @@ impl Session {
     /// Writes queued bytes.
     async fn flush(&mut self) -> Result<(), Failure> {
         self.conversation.flush(&mut self.reception).await?;
-        self.recorder.count(self.metrics.websocket.msgs_sent, 1);
+        let Reception {
+            metrics, recorder, ..
+        } = &self.reception;
+        recorder.count(metrics.websocket.msgs_sent, 1);
         Ok(())
     }
 
@@ -179,9 +181,9 @@ impl Session {
     async fn read_until<T>(
         &mut self,
         deadline: tokio::time::Instant,
-        mut done: impl FnMut(&mut Reception) -> Option<T>,
+        mut done: impl FnMut(&mut Reception<'a>) -> Option<T>,
     ) -> Result<T, Failure> {
-        let look = |_: &mut Context<'_>, it: &mut Reception| done(it).map_or(Poll::Pending, Poll::Ready);
+        let look = |_: &mut Context<'_>, it: &mut Reception<'a>| done(it).map_or(Poll::Pending, Poll::Ready);
         let reading = self.conversation.read_until(&mut self.reception, look);
         let read = timeout_at(deadline, reading).await;
         Ok(read.map_err(|_| Failure::timeout())??)
@@ -199,13 +201,16 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for Session<'_> {
     fn drop(&mut self) {
-        count(&self.traffic, self.metrics, &self.recorder);
+        let Reception {
+            metrics, recorder, ..
+        } = &self.reception;
+        count(&self.traffic, metrics, recorder);
     }
 }
 
-fn count(traffic: &Traffic, metrics: Metrics, recorder: &Recorder) {
+fn count(traffic: &Traffic, metrics: &Metrics, recorder: &Recorder) {
     let (sent, received) = traffic.take();
     recorder.count(metrics.data.sent, sent);
     recorder.count(metrics.data.received, received);

@@ -17,16 +17,16 @@ use crate::artillery::failure::Failure;
 
 /// A place for each connection of the scenario; the first one is [`FIRST`].
 #[derive(Debug, Default)]
-pub(crate) struct Sessions {
-    places: Vec<Option<Session>>,
+pub(crate) struct Sessions<'a> {
+    places: Vec<Option<Session<'a>>>,
 }
 
 /// The connection that each user of the engine has from the start.
 pub(crate) const FIRST: usize = 0;
 
-impl Sessions {
+impl<'a> Sessions<'a> {
     /// Puts a connection into its place, and returns the previous one.
-    pub(crate) fn put(&mut self, place: usize, session: Session) -> Option<Session> {
+    pub(crate) fn put(&mut self, place: usize, session: Session<'a>) -> Option<Session<'a>> {
         if place >= self.places.len() {
             // Exactly, because a vector that grows by itself has room for four, and most users have one.
             self.places.reserve_exact(place + 1 - self.places.len());
@@ -42,7 +42,7 @@ impl Sessions {
     pub(crate) async fn perform(
         &mut self,
         place: usize,
-        step: impl AsyncFnOnce(&mut Session) -> Result<(), Failure>,
+        step: impl AsyncFnOnce(&mut Session<'a>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let place = place.min(self.places.len());
         let (before, from) = self.places.split_at_mut(place);
@@ -107,6 +107,6 @@ impl Sessions {
 }
 
 /// Reads the messages that have arrived.
-fn read_all(sessions: &mut [&mut Session], cx: &mut Context<'_>) -> Result<(), Failure> {
+fn read_all(sessions: &mut [&mut Session<'_>], cx: &mut Context<'_>) -> Result<(), Failure> {
     sessions.iter_mut().try_for_each(|session| Ok(session.read(cx)?))
 }
