@@ -42,7 +42,7 @@ use std::{
 use clap::{Parser, ValueEnum};
 use plimsoll_load::preflight::{self, OpenFileLimit};
 use plimsoll_server::{
-    AdminPage, Broadcasts, Config, Engine, Listeners, PathPattern, Ports, Publisher,
+    AdminPage, Broadcasts, Config, Engine, Listeners, PathPattern, Ports, Publisher, SessionStore,
     application::{Application, Benchmark, Chat, NoApplication},
 };
 use plimsoll_telemetry::Registry;
@@ -258,12 +258,14 @@ impl Options {
             .prepare(&self.secrets, &registry, &self.keeping)
             .await?;
         let sources = self.ingest.sources(self.keeping.name(), &registry)?;
-        let broker = self.shared_broker(&sources)?;
+        let broker = self.shared_broker(&sources, &registry)?;
         let clients = Listeners::bind(&self.host, self.port, self.n_shards())?;
         let engine = sources
             .engine()
             .or_else(|| broker.as_ref().map(SharedBroker::engine));
-        let config = self.config(&open_files, clients.addresses(), registry.clone(), engine)?;
+        let sessions = broker.as_ref().map(SharedBroker::sessions);
+        let shared = (engine, sessions);
+        let config = self.config(&open_files, clients.addresses(), registry.clone(), shared)?;
         let tls = config.tls.clone();
         tls.clone().into_iter().for_each(certificate::keep_fresh);
         let jwks = front.jwks();
@@ -314,7 +316,7 @@ impl Options {
     }
 
     /// The broker that several servers share, if there is one.
-    fn shared_broker(&self, sources: &Sources) -> Result<Option<SharedBroker>, Failure> {
+    fn shared_broker(&self, sources: &Sources, registry: &Registry) -> Result<Option<SharedBroker>, Failure> {
         if !self.keeping.is_shared() {
             return Ok(None);
         }
@@ -325,8 +327,8 @@ impl Options {
         }
         tracing::info!(
             "Streams are shared with all servers of this Redis (--redis_prefix {}): a message that is confirmed is \
-             stored, and reaches every client once and in order; a loss is announced. Sessions are not resumed, and \
-             no client is present on any stream.",
+             stored, and reaches every client once and in order; a loss is announced. A session goes on at any of \
+             them. No client is present on any stream.",
             self.ingest.prefix()
         );
         if self.ingest.passes_broker_by() {
@@ -334,7 +336,7 @@ impl Options {
                 "Messages of the adapters redis and nats pass the broker by: clients that are away miss them. Use http or redisx."
             );
         }
-        Ok(self.ingest.broker(sources, self.keeping.retentions()))
+        Ok(self.ingest.broker(sources, &self.keeping, registry))
     }
 
     /// The remote application, without an embedded one.
@@ -357,7 +359,7 @@ impl Options {
         open_files: &OpenFileLimit,
         addresses: &[SocketAddr],
         registry: Registry,
-        engine: Option<Arc<dyn Engine>>,
+        (engine, sessions): (Option<Arc<dyn Engine>>, Option<Arc<dyn SessionStore>>),
     ) -> Result<Config, Failure> {
         let allowed = open_files.soft.saturating_sub(RESERVED_FILES).max(1);
         let wanted = if self.max_conn == 0 {
@@ -386,7 +388,7 @@ impl Options {
                 key: self.secrets.api_secret(),
                 is_public: self.identification.is_public(),
             })?,
-            broker: self.keeping.broker(&memory),
+            broker: self.keeping.broker(&memory, sessions),
             engine,
             presence_webhook: self
                 .keeping

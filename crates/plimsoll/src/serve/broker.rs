@@ -1,11 +1,11 @@
 //! What the server keeps for clients that are away.
 
-use std::{str::FromStr, time::Duration};
+use std::{str::FromStr, sync::Arc, time::Duration};
 
 use clap::{Args, ValueEnum, builder::RangedU64ValueParser};
 use plimsoll_broker::{Pattern, Retention, Retentions, Settings, Truncation, presence};
 use plimsoll_load::preflight::Memory;
-use plimsoll_server::{Broker, Resuming, Webhook, WebhookUrl};
+use plimsoll_server::{Broker, Resuming, SessionStore, Webhook, WebhookUrl};
 
 use super::memory;
 use crate::exit::Failure;
@@ -149,20 +149,27 @@ impl BrokerOptions {
         self.adapter() == Adapter::Redis
     }
 
-    /// Whether the broker keeps sessions whose clients may come back, and who is present.
-    pub(super) fn keeps_sessions(&self) -> bool {
+    /// Whether the broker keeps who is present.
+    pub(super) fn keeps_presence(&self) -> bool {
         self.adapter() == Adapter::Memory
+    }
+
+    /// How long a client may take to come back to its session. `None`: the broker keeps no sessions.
+    pub(super) fn sessions_ttl(&self) -> Option<Duration> {
+        let keeps_sessions = self.name().is_some() && self.sessions_ttl > 0;
+        keeps_sessions.then(|| Duration::from_secs(self.sessions_ttl.into()))
     }
 
     /// Whether a client needs a token to go on with its session.
     pub(super) fn checks_returns(&self) -> bool {
-        self.keeps_sessions() && self.resume_check == ResumeCheck::Token
+        self.name().is_some() && self.resume_check == ResumeCheck::Token
     }
 
-    /// The settings of the broker. `None`: nothing is kept.
-    pub(super) fn broker(&self, memory: &Memory) -> Option<Broker> {
+    /// The settings of the broker, with the sessions of all servers if they share them. `None`: nothing is kept.
+    pub(super) fn broker(&self, memory: &Memory, sessions: Option<Arc<dyn SessionStore>>) -> Option<Broker> {
         self.name().map(|_| Broker {
-            presence: self.keeps_sessions().then(|| presence::Settings {
+            sessions,
+            presence: self.keeps_presence().then(|| presence::Settings {
                 ttl: Duration::from_secs(self.presence_ttl.into()),
                 announces_updates: self.presence_updates,
                 max_bytes: memory::share(memory, 32, MIN_PRESENCE_BYTES),
@@ -189,17 +196,16 @@ impl BrokerOptions {
 
     /// The webhook of presence, which is told `key`.
     pub(super) fn presence_webhook(&self, key: Option<&str>) -> Result<Option<Webhook>, Failure> {
-        let url = self.presence_webhook.clone().filter(|_| self.keeps_sessions());
+        let url = self.presence_webhook.clone().filter(|_| self.keeps_presence());
         let webhook = url.map(|url| Webhook::new(url, key)).transpose();
         webhook.map_err(|error| Failure::Usage(format!("--presence_webhook: {error}")))
     }
 
     fn resuming(&self, memory: &Memory) -> Option<Resuming> {
-        let seconds = |seconds: u32| Duration::from_secs(seconds.into());
-        (self.keeps_sessions() && self.sessions_ttl > 0).then(|| Resuming {
-            ttl: seconds(self.sessions_ttl),
+        self.sessions_ttl().map(|ttl| Resuming {
+            ttl,
             // A session that is forgotten is told at once.
-            disconnect_grace: seconds(self.disconnect_grace),
+            disconnect_grace: Duration::from_secs(self.disconnect_grace.into()),
             max_bytes: memory::share(memory, 16, MIN_HISTORY_BYTES),
         })
     }

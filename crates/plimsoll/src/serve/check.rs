@@ -60,7 +60,7 @@ impl Options {
             .prepare(&self.secrets, &registry, &self.keeping)
             .await?;
         let sources = self.ingest.sources(self.keeping.name(), &registry)?;
-        let _unconnected = self.shared_broker(&sources)?;
+        let _unconnected = self.shared_broker(&sources, &registry)?;
         let (clients, mut checks) = match Listeners::bind(&self.host, self.port, self.n_shards()) {
             Ok(clients) => (clients, Vec::new()),
             // The other checks need addresses of this host.
@@ -70,7 +70,7 @@ impl Options {
             ),
         };
         let open_files = plimsoll_load::preflight::raise_open_file_limit();
-        let config = self.config(&open_files, clients.addresses(), registry.clone(), None)?;
+        let config = self.config(&open_files, clients.addresses(), registry.clone(), (None, None))?;
         let is_port_free = checks.is_empty();
         match self.bind(clients, &config) {
             // Dropped at once, so that no client connects to a server that does not serve.

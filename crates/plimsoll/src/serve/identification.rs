@@ -97,7 +97,7 @@ impl IdentificationOptions {
         registry: &Registry,
         keeping: &BrokerOptions,
     ) -> Result<Front, Failure> {
-        let (has_presence, checks_returns) = (keeping.keeps_sessions(), keeping.checks_returns());
+        let (has_presence, checks_returns) = (keeping.keeps_presence(), keeping.checks_returns());
         if checks_returns && !self.takes_tokens(secrets) {
             let text = "--resume_check token would let no client go on with its session: give the secret or keys of \
                 tokens with --jwt_secret, --jwt_jwks or --secret";

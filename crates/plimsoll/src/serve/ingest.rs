@@ -4,12 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use clap::{Args, ValueEnum};
 use plimsoll_adapters::{Interest, Jobs, NatsServers, Server, Sink, Taken, outbox};
-use plimsoll_broker::Retentions;
 use plimsoll_server::{AcceptError, Engine, EngineError, Publisher};
 use plimsoll_telemetry::Registry;
 use tokio::{sync::watch, task::JoinSet};
 
 use super::{
+    broker::BrokerOptions,
     cluster::{CompatibleEngine, FromCluster, MAX_MESSAGE_BYTES, PubSub},
     nats::NatsOptions,
     redis::RedisOptions,
@@ -268,10 +268,16 @@ impl IngestOptions {
         Ingest { stop, tasks }
     }
 
-    /// The broker in the Redis of `sources`, which keeps this much of each stream. `None`: they have no Redis.
-    pub(super) fn broker(&self, sources: &Sources, retentions: Retentions) -> Option<SharedBroker> {
+    /// The broker in the Redis of `sources`, with the limits of `keeping`. `None`: they have no Redis.
+    pub(super) fn broker(
+        &self,
+        sources: &Sources,
+        keeping: &BrokerOptions,
+        registry: &Registry,
+    ) -> Option<SharedBroker> {
         let server = sources.redis.clone()?;
-        Some(self.redis.broker(server, retentions))
+        let (retentions, sessions_ttl) = (keeping.retentions(), keeping.sessions_ttl());
+        Some(self.redis.broker(server, retentions, sessions_ttl, registry))
     }
 
     /// The beginning of the names of the broker.

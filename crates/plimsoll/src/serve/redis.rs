@@ -8,6 +8,7 @@ use plimsoll_adapters::{
 };
 use plimsoll_broker::Retentions;
 use plimsoll_server::MAX_BROADCAST_BYTES;
+use plimsoll_telemetry::Registry;
 
 use super::{key_pair::key_pair, shared_broker::SharedBroker};
 use crate::exit::Failure;
@@ -111,10 +112,22 @@ impl RedisOptions {
         Ok(server.watched_by(sentinels, &tls, interval)?)
     }
 
-    /// The broker in this server, which keeps this much of each stream.
-    pub(super) fn broker(&self, server: Server, retentions: Retentions) -> SharedBroker {
+    /// The broker in this server, which keeps this much of each stream, and sessions for this long.
+    pub(super) fn broker(
+        &self,
+        server: Server,
+        retentions: Retentions,
+        sessions_ttl: Option<Duration>,
+        registry: &Registry,
+    ) -> SharedBroker {
         let timeout = Duration::from_millis(self.redis_publish_timeout);
-        SharedBroker::new(server, &self.redis_prefix, timeout, retentions)
+        SharedBroker::new(
+            server,
+            &self.redis_prefix,
+            timeout,
+            (retentions, sessions_ttl),
+            registry,
+        )
     }
 
     /// The key of the stream that the adapter redisx reads.

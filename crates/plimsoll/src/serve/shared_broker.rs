@@ -9,11 +9,12 @@ use std::{
 };
 
 use plimsoll_adapters::{
-    Broker, BrokerSettings, BrokerTasks, Hearing, Limits, Listener, News, RequestError, Server, Source,
+    Broker, BrokerSettings, BrokerTasks, Hearing, Limits, Listener, News, Record, RequestError, Server,
+    Source,
 };
 use plimsoll_broker::{Place, Retentions};
 use plimsoll_cable::broadcast::{Publication, RemoteDisconnect, encode, encode_disconnect};
-use plimsoll_server::{Engine, EngineError, Publisher, Sending};
+use plimsoll_server::{Answering, Engine, EngineError, Publisher, Sending, SessionStore, StoredSession};
 use plimsoll_telemetry::Registry;
 use tokio::{sync::watch, task::JoinHandle};
 
@@ -38,6 +39,7 @@ pub(super) struct SharedBroker {
 
 /// A broker at work.
 pub(super) struct RunningBroker {
+    broker: Broker,
     stop: watch::Sender<bool>,
     work: JoinHandle<()>,
 }
@@ -47,14 +49,17 @@ impl SharedBroker {
         server: Server,
         prefix: &str,
         publish_timeout: Duration,
-        retentions: Retentions,
+        (retentions, sessions_ttl): (Retentions, Option<Duration>),
+        registry: &Registry,
     ) -> Self {
-        let (broker, tasks) = Broker::new(BrokerSettings {
+        let settings = BrokerSettings {
             server,
             prefix: prefix.to_owned(),
             publish_timeout,
             key_ttl: KEY_TTL,
-        });
+            record_ttl: sessions_ttl,
+        };
+        let (broker, tasks) = Broker::new(settings, registry);
         Self {
             broker,
             tasks,
@@ -69,6 +74,11 @@ impl SharedBroker {
             retentions: Arc::clone(&self.retentions),
             heard: Mutex::default(),
         })
+    }
+
+    /// The sessions of all servers.
+    pub(super) fn sessions(&self) -> Arc<dyn SessionStore> {
+        Arc::new(RedisSessions(self.broker.clone()))
     }
 
     /// Connects in the background.
@@ -86,16 +96,18 @@ impl SharedBroker {
         let part = || registry.dependency("redis_broker");
         let statuses = (part(), part());
         let registry = registry.clone();
+        let commands_are_heard = broker.hear(Source::Control);
         let work = tokio::spawn(async move {
-            let _commands_are_heard = broker.hear(Source::Control);
             tasks.run(inlet, statuses, &registry, stopped).await;
+            drop(commands_are_heard);
         });
-        RunningBroker { stop, work }
+        RunningBroker { broker, stop, work }
     }
 }
 
 impl RunningBroker {
     pub(super) async fn stop(self) {
+        self.broker.confirm_records().await;
         self.stop.send_replace(true);
         if tokio::time::timeout(STOP_TIMEOUT, self.work).await.is_err() {
             tracing::debug!("The connections of the Redis broker did not end in time.");
@@ -150,6 +162,8 @@ impl Engine for RedisEngine {
 
     fn disconnect(&self, command: RemoteDisconnect) -> Sending<'_> {
         Box::pin(async move {
+            // First, so that no client of another server goes on with its session meanwhile.
+            self.broker.revoke(&command.identifiers).await.map_err(away)?;
             let payload = encode_disconnect(&command);
             let published = self.broker.publish(Source::Control, &payload, CONTROL, None);
             published.await.map(drop).map_err(away)
@@ -191,6 +205,49 @@ impl Engine for RedisEngine {
                 waiting.await;
             }
         })
+    }
+}
+
+/// The sessions of all servers, in Redis.
+#[derive(Debug)]
+struct RedisSessions(Broker);
+
+impl SessionStore for RedisSessions {
+    fn hold(&self, sid: &str, session: StoredSession) {
+        self.0.hold(sid, record(session));
+    }
+
+    fn leave(&self, sid: &str, session: StoredSession) {
+        self.0.leave(sid, record(session));
+    }
+
+    fn end(&self, sid: &str) {
+        self.0.remove(sid);
+    }
+
+    fn take<'a>(
+        &'a self,
+        sid: &'a str,
+        identifiers: Option<&'a str>,
+    ) -> Answering<'a, Option<StoredSession>> {
+        Box::pin(async move {
+            let taken = self.0.take(sid, identifiers).await.map_err(away)?;
+            Ok(taken.map(|Record { guard, content }| StoredSession {
+                identifiers: guard,
+                record: content,
+            }))
+        })
+    }
+
+    fn is_taken<'a>(&'a self, sid: &'a str) -> Answering<'a, bool> {
+        Box::pin(async move { self.0.is_taken(sid).await.map_err(away) })
+    }
+}
+
+fn record(session: StoredSession) -> Record {
+    Record {
+        guard: session.identifiers,
+        content: session.record,
     }
 }
 
@@ -237,6 +294,10 @@ impl Listener for Inlet {
 
     fn limits(&self, source: Source<'_>) -> Limits {
         limits(&self.retentions, source)
+    }
+
+    async fn release(&self, key: &str) {
+        self.publisher.release(key).await;
     }
 }
 

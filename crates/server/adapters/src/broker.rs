@@ -17,6 +17,7 @@ use crate::{
 
 mod hearing;
 mod keys;
+mod records;
 mod replies;
 mod subscriber;
 
@@ -24,13 +25,19 @@ pub use hearing::Hearing;
 use hearing::Table;
 use keys::Keys;
 pub use keys::Source;
+pub use records::Record;
+use records::Records;
 use replies::Announcement;
 pub use replies::Stored;
 use subscriber::Subscriber;
 
 static PUBLISH: Script = Script::new(0, include_str!("broker/publish.lua"));
 static READ: Script = Script::new(1, include_str!("broker/read.lua"));
-static SCRIPTS: [&Script; 2] = [&PUBLISH, &READ];
+static RECORD: Script = Script::new(2, include_str!("broker/record.lua"));
+static TAKE: Script = Script::new(3, include_str!("broker/take.lua"));
+static REVOKE: Script = Script::new(4, include_str!("broker/revoke.lua"));
+static SERVERS: Script = Script::new(5, include_str!("broker/servers.lua"));
+static SCRIPTS: [&Script; 6] = [&PUBLISH, &READ, &RECORD, &TAKE, &REVOKE, &SERVERS];
 
 /// Messages in one answer to a read.
 const PAGE: usize = 100;
@@ -55,6 +62,8 @@ pub struct BrokerSettings {
     pub publish_timeout: Duration,
     /// How long Redis remembers an idempotency key.
     pub key_ttl: Duration,
+    /// How long a record can be taken after its server has left it. `None`: there are no records.
+    pub record_ttl: Option<Duration>,
 }
 
 /// How much of a log Redis keeps.
@@ -121,6 +130,8 @@ pub trait Listener: Send + Sync + 'static {
     fn take(&self, source: Source<'_>, news: News<'_>) -> impl Future<Output = ()> + Send;
     /// How much of a log Redis keeps.
     fn limits(&self, source: Source<'_>) -> Limits;
+    /// Another server wants the record with this key, or has taken it.
+    fn release(&self, key: &str) -> impl Future<Output = ()> + Send;
 }
 
 /// The broker. A clone is the same broker.
@@ -131,9 +142,12 @@ pub struct Broker {
 
 #[derive(Debug)]
 struct Shared {
+    /// The name of this process among those that share the broker.
+    name: String,
     pipeline: Pipeline,
     keys: Keys,
     table: Arc<Table>,
+    records: Option<Records>,
     publish_timeout: Duration,
     key_ttl: Duration,
 }
@@ -147,12 +161,13 @@ pub struct BrokerTasks {
 
 impl Broker {
     /// A broker, and its work, which [`BrokerTasks::run`] does.
-    pub fn new(settings: BrokerSettings) -> (Self, BrokerTasks) {
+    pub fn new(settings: BrokerSettings, registry: &Registry) -> (Self, BrokerTasks) {
         let BrokerSettings {
             mut server,
             prefix,
             publish_timeout,
             key_ttl,
+            record_ttl,
         } = settings;
         // The text of a payload grows when it becomes a part of another JSON text.
         server.max_payload_bytes = 2 * server.max_payload_bytes + ENVELOPE_BYTES;
@@ -160,9 +175,11 @@ impl Broker {
         let (pipeline, requests) = Pipeline::new(Arc::clone(&server), &SCRIPTS);
         let broker = Self {
             shared: Arc::new(Shared {
+                name: std::iter::repeat_with(fastrand::alphanumeric).take(16).collect(),
                 pipeline,
                 keys: Keys::new(prefix),
                 table: Arc::default(),
+                records: record_ttl.map(|ttl| Records::new(ttl, registry)),
                 publish_timeout,
                 key_ttl,
             }),
@@ -281,10 +298,12 @@ impl BrokerTasks {
         registry: &Registry,
         stop: watch::Receiver<bool>,
     ) {
-        let subscriber = Subscriber::new(self.broker, self.server, Arc::new(listener), registry);
+        let (broker, listener) = (self.broker.clone(), Arc::new(listener));
+        let subscriber = Subscriber::new(self.broker, self.server, Arc::clone(&listener), registry);
         tokio::join!(
             self.requests.run(statuses.0, stop.clone()),
-            subscriber.run(statuses.1, stop)
+            subscriber.run(statuses.1, stop.clone()),
+            broker.keep_records(&*listener, stop)
         );
     }
 }

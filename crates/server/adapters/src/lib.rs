@@ -27,7 +27,9 @@ mod supervisor;
 mod target;
 mod tls;
 
-pub use broker::{Broker, BrokerSettings, BrokerTasks, Hearing, Limits, Listener, News, Source, Stored};
+pub use broker::{
+    Broker, BrokerSettings, BrokerTasks, Hearing, Limits, Listener, News, Record, Source, Stored,
+};
 pub use interest::Interest;
 pub use nats::{NatsClient, NatsServers, NatsUrlError, NatsUrls};
 pub use outbox::{Jobs, Outbox, Post, PostError, outbox};

@@ -3,6 +3,9 @@
 //! While a session lives, its own task has everything. At its end the task leaves a [`Record`] here, and a new connection
 //! that names the session takes it: on any shard, once. If the old connection is still open, because the server has not
 //! noticed that the client is gone, it is cut first, so a session never exists twice.
+//!
+//! Where several servers share their sessions in a [`SessionStore`], records go there, and a session goes on at any of
+//! them. What stays here is which sessions are open, and which ends the application has not been told about.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque, hash_map::Entry},
@@ -19,7 +22,14 @@ use tokio::{
     time::Instant,
 };
 
-use crate::application::{DisconnectRequest, Entries, Environment, MayResume, State};
+use crate::{
+    application::{DisconnectRequest, Entries, Environment, MayResume, State},
+    session_store::SessionStore,
+};
+
+mod stored;
+
+pub(crate) use stored::Snapshot;
 
 /// How long a client's return waits for the end of its old connection. A command in progress there ends first.
 pub(crate) const MAX_WAIT: Duration = Duration::from_secs(5);
@@ -84,6 +94,8 @@ pub(crate) struct StillOpen {
 #[derive(Debug)]
 pub(crate) struct Awaited {
     settings: Resuming,
+    /// `None`: sessions go on at this server alone.
+    store: Option<Arc<dyn SessionStore>>,
     table: Mutex<Table>,
     resumed: Counter,
 }
@@ -126,19 +138,24 @@ struct Away {
 }
 
 impl Awaited {
-    pub(crate) fn new(settings: Resuming, registry: &Registry) -> Arc<Self> {
+    pub(crate) fn new(
+        settings: Resuming,
+        store: Option<Arc<dyn SessionStore>>,
+        registry: &Registry,
+    ) -> Arc<Self> {
         let awaited = Arc::new(Self {
             settings,
+            store,
             table: Mutex::default(),
             resumed: registry.counter(
                 "sessions_resumed_total",
-                "Sessions that went on with a new connection",
+                "Sessions that went on at this server with a new connection",
             ),
         });
         let counted = Arc::clone(&awaited);
         registry.gauge_fn(
             "sessions_awaited_num",
-            "Sessions whose client may come back",
+            "Sessions in the memory of this server whose client may come back",
             move || counted.table().away.len() as f64,
         );
         awaited
@@ -156,8 +173,34 @@ impl Awaited {
 
     /// A session has ended for good.
     pub(crate) fn closed(&self, sid: &str) {
+        if let Some(store) = &self.store {
+            store.end(sid);
+        }
         let open = self.table().open.remove(sid);
         open.into_iter().for_each(Open::end);
+    }
+
+    /// The store that has the sessions of all servers, if there is one.
+    pub(crate) fn store(&self) -> Option<&dyn SessionStore> {
+        self.store.as_deref()
+    }
+
+    /// The connection of a session, if it is open at this server.
+    pub(crate) fn find_open(&self, sid: &str) -> Option<StillOpen> {
+        self.table().open.get_mut(sid).map(Open::still)
+    }
+
+    /// The session goes on with a new connection at this server. Returns false if it may not: a backend may have
+    /// disconnected its client meanwhile.
+    pub(crate) fn goes_on(&self, sid: &str, record: &Record) -> bool {
+        let mut table = self.table();
+        table.remove(sid);
+        let is_over = record.expires_at.is_some_and(|end| SystemTime::now() >= end);
+        let may_go_on = !is_over && !table.revoked.contains(&record.identifiers);
+        if may_go_on {
+            self.resumed.increment();
+        }
+        may_go_on
     }
 
     /// The connection of a session has ended, and the client may come back. Returns the calls to the application that
@@ -167,13 +210,22 @@ impl Awaited {
         let open = table.open.remove(sid);
         let now = Instant::now();
         let mut calls = Vec::new();
+        let tells_later = !self.settings.disconnect_grace.is_zero();
         if table.revoked.contains(&record.identifiers) {
+            if let Some(store) = &self.store {
+                store.end(sid);
+            }
             calls.extend(record.hears_of_end.then(|| record.farewell(sid)));
         } else {
-            if record.hears_of_end && self.settings.disconnect_grace.is_zero() {
+            if let Some(store) = &self.store {
+                store.leave(sid, record.to_stored());
+            }
+            if record.hears_of_end && !tells_later {
                 calls.push(record.farewell(sid));
             }
-            table.add(sid, record, now, !self.settings.disconnect_grace.is_zero());
+            if self.store.is_none() || (record.hears_of_end && tells_later) {
+                table.add(sid, record, now, tells_later);
+            }
             while table.n_bytes > self.settings.max_bytes
                 && let Some((_, oldest)) = table.by_age.first_key_value()
             {
@@ -207,10 +259,7 @@ impl Awaited {
             return Claim::Unknown;
         }
         match table.remove(sid) {
-            Some(away) => {
-                self.resumed.increment();
-                Claim::Granted(away.record)
-            }
+            Some(away) => Claim::Granted(away.record),
             None => Claim::Unknown,
         }
     }
@@ -248,6 +297,23 @@ impl Awaited {
             calls.extend(table.forget(&sid));
         }
         table.revoked.drop_old();
+        calls
+    }
+
+    /// Leaves out the calls about sessions that have gone on at other servers.
+    pub(crate) async fn without_taken(&self, mut calls: Vec<DisconnectRequest>) -> Vec<DisconnectRequest> {
+        let Some(store) = &self.store else {
+            return calls;
+        };
+        let mut checked = 0;
+        while let Some(call) = calls.get(checked) {
+            match store.is_taken(&call.sid).await {
+                Ok(true) => drop(calls.swap_remove(checked)),
+                Ok(false) => checked += 1,
+                // A call too many is better than none.
+                Err(_) => break,
+            }
+        }
         calls
     }
 

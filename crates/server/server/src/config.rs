@@ -5,7 +5,9 @@ use std::{fmt, num::NonZeroUsize, sync::Arc, time::Duration};
 use plimsoll_broker::{Settings, presence};
 use plimsoll_telemetry::{Metric, Registry, Tags};
 
-use crate::{AllowedOrigins, Engine, PathPattern, PingPrecision, ProxiedHeaders, Resuming, Tls, Webhook};
+use crate::{
+    AllowedOrigins, Engine, PathPattern, PingPrecision, ProxiedHeaders, Resuming, SessionStore, Tls, Webhook,
+};
 
 /// The settings of one server.
 #[derive(Debug, Clone)]
@@ -92,13 +94,15 @@ pub struct Config {
     pub registry: Registry,
 }
 
-/// What the server keeps in memory for clients that are away.
+/// What the server keeps for clients that are away.
 #[derive(Debug, Clone)]
 pub struct Broker {
     /// The limits of the messages of streams.
     pub history: Settings,
     /// The limits of sessions whose clients may come back. `None`: no session is resumed.
     pub resuming: Option<Resuming>,
+    /// The store in which servers leave each other their sessions. `None`: a session goes on at its own server.
+    pub sessions: Option<Arc<dyn SessionStore>>,
     /// The limits of presence. `None`: no client is present anywhere.
     pub presence: Option<presence::Settings>,
 }

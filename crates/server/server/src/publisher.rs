@@ -293,6 +293,14 @@ impl Publisher {
         .await;
     }
 
+    /// A session of this server goes on elsewhere, or is to: its connection is cut.
+    pub async fn release(&self, sid: &str) {
+        let open = self.awaited.as_ref().and_then(|awaited| awaited.find_open(sid));
+        if let Some(open) = open {
+            self.replace(open.shard, open.session).await;
+        }
+    }
+
     /// Cuts a session's connection on shard number `shard`, because its client has come back with another one.
     pub(crate) async fn replace(&self, shard: usize, session: SessionId) {
         post(&self.mailboxes[shard], Letter::Replace(session)).await;

@@ -127,8 +127,12 @@ pub async fn run(
     drain_all(&config, &publisher, &stage, since, drains).await;
     // The remaining sessions end with their shard, and the application is told about them, too.
     while ends.recv().await.is_some() {}
-    let farewells = awaited.iter().flat_map(|awaited| awaited.finish());
-    farewells.for_each(|farewell| finishing.disconnect(farewell));
+    if let Some(awaited) = awaited {
+        let farewells = awaited.without_taken(awaited.finish()).await;
+        farewells
+            .into_iter()
+            .for_each(|farewell| finishing.disconnect(farewell));
+    }
     let time_left = config.shutdown_timeout.saturating_sub(since.elapsed());
     let finished = timeout(time_left.max(MIN_FINISH), finishing.finish());
     if finished.await.is_err() {
@@ -192,7 +196,7 @@ fn share(config: &Config) -> Shared {
         herald,
         awaited: config.broker.as_ref().and_then(|broker| {
             let resuming = broker.resuming.clone()?;
-            Some(Awaited::new(resuming, registry))
+            Some(Awaited::new(resuming, broker.sessions.clone(), registry))
         }),
         admin: admin.map(|page| Arc::new(Admin::new(page, *n_shards))),
     }

@@ -2,6 +2,7 @@
 
 use std::{
     rc::Rc,
+    sync::Arc,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -41,7 +42,7 @@ impl Shard {
     }
 
     /// One shard does this for all of them.
-    fn forget_old(&self) {
+    fn forget_old(self: &Rc<Self>) {
         if self.number != 0 {
             return;
         }
@@ -49,7 +50,13 @@ impl Shard {
             archive.sweep();
         }
         if let Some(awaited) = &self.shared.awaited {
-            self.say_farewells(awaited.tick());
+            let farewells = awaited.tick();
+            if !farewells.is_empty() {
+                let (shard, awaited) = (Rc::clone(self), Arc::clone(awaited));
+                tokio::task::spawn_local(async move {
+                    shard.say_farewells(awaited.without_taken(farewells).await);
+                });
+            }
         }
     }
 

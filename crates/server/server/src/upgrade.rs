@@ -157,23 +157,33 @@ async fn open_cable(
     is_extended: bool,
     earlier_sid: Option<String>,
 ) -> CableSession {
-    let record = match earlier_sid.filter(|_| is_extended) {
-        Some(earlier) => shard.claim(&earlier, &request).await,
-        None => None,
-    };
-    let mut session = match record {
-        Some(mut record) => {
-            let absences = std::mem::take(&mut record.absences);
-            let mut session = CableSession::resume(shard, id, sid, request, *record);
-            session.come_back(shard, absences).await;
-            session
-        }
+    let mut session = match earlier_sid.filter(|_| is_extended) {
+        Some(earlier) => resume_or_connect(shard, id, sid, request, &earlier).await,
         None => CableSession::connect(shard, id, sid, request).await,
     };
     if is_extended {
         session.may_be_resumed(shard, id);
     }
     session
+}
+
+async fn resume_or_connect(
+    shard: &Rc<Shard>,
+    id: SessionId,
+    sid: Rc<str>,
+    request: ConnectRequest,
+    earlier_sid: &str,
+) -> CableSession {
+    let record = shard.claim(earlier_sid, &request).await;
+    if let Some(mut record) = record
+        && let Some(_heard) = shard.prepare_return(earlier_sid, &record).await
+    {
+        let absences = std::mem::take(&mut record.absences);
+        let mut session = CableSession::resume(shard, id, sid, request, *record);
+        session.come_back(shard, absences).await;
+        return session;
+    }
+    CableSession::connect(shard, id, sid, request).await
 }
 
 /// Reads until the head is complete. Most heads arrive in one piece and are routed from the shared buffer; the pieces

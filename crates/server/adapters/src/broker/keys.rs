@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use sha2::{Digest, Sha256};
+
 /// A log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source<'a> {
@@ -60,6 +62,25 @@ impl Keys {
     /// A channel that only the process with this name hears.
     pub(super) fn probe(&self, name: &str) -> String {
         format!("{}:probe:{name}", self.prefix)
+    }
+
+    /// A record that one server owns.
+    pub(super) fn owned(&self, key: &str) -> Vec<u8> {
+        format!("{}:record:{key}", self.prefix).into_bytes()
+    }
+
+    /// The time at which the records with a guard were revoked. A guard may be long, so its name is a digest.
+    pub(super) fn revoked(&self, guard: &str) -> Vec<u8> {
+        let mut name = format!("{}:revoked:", self.prefix);
+        for byte in Sha256::digest(guard) {
+            write!(name, "{byte:02x}").expect("memory takes everything");
+        }
+        name.into_bytes()
+    }
+
+    /// The servers that are there.
+    pub(super) fn servers(&self) -> Vec<u8> {
+        format!("{}:servers", self.prefix).into_bytes()
     }
 }
 

@@ -113,7 +113,7 @@ fn str_of(text: &[u8]) -> Option<&str> {
     std::str::from_utf8(text).ok()
 }
 
-fn number(text: &[u8]) -> Option<u64> {
+pub(super) fn number(text: &[u8]) -> Option<u64> {
     str_of(text)?.parse().ok()
 }
 

@@ -10,7 +10,7 @@ use tokio::{
     time::{Instant, MissedTickBehavior, interval},
 };
 
-use super::{Announcement, Broker, Listener, News, keys, replies};
+use super::{Announcement, Broker, Listener, News, keys, records, replies};
 use crate::{
     connection::{Connection, ConnectionError, PATIENCE, Reader, Writer},
     pipeline::{Request, RequestError},
@@ -91,9 +91,8 @@ struct Health {
 
 impl<L: Listener> Subscriber<L> {
     pub(super) fn new(broker: Broker, server: Arc<Server>, listener: Arc<L>, registry: &Registry) -> Self {
-        let name: String = std::iter::repeat_with(fastrand::alphanumeric).take(16).collect();
         Self {
-            probe: broker.shared.keys.probe(&name),
+            probe: broker.shared.keys.probe(&broker.shared.name),
             broker,
             server,
             listener,
@@ -283,6 +282,14 @@ impl<L: Listener> Subscriber<L> {
         else {
             return;
         };
+        if channel == self.probe.as_bytes() {
+            if let Reply::Text(message) = content
+                && let Some(key) = records::key_to_leave(&message)
+            {
+                self.listener.release(key).await;
+            }
+            return;
+        }
         let known = keys::base_of_channel(&channel).and_then(|base| self.logs.get_key_value(base));
         let Some(base) = known.map(|(base, _)| Arc::clone(base)) else {
             return;

@@ -174,6 +174,10 @@ impl Listener for Notes {
     fn limits(&self, _source: Source<'_>) -> Limits {
         LIMITS
     }
+
+    async fn release(&self, key: &str) {
+        drop(self.0.send(format!("release {key}")));
+    }
 }
 
 /// A server with a broker.
@@ -190,15 +194,17 @@ impl Node {
     }
 
     fn start_at(server: Server) -> Self {
-        let (broker, tasks) = Broker::new(BrokerSettings {
+        let settings = BrokerSettings {
             server,
             prefix: "test".to_owned(),
             publish_timeout: Duration::from_secs(20),
             key_ttl: Duration::from_secs(300),
-        });
+            record_ttl: Some(Duration::from_secs(300)),
+        };
+        let registry = Registry::default();
+        let (broker, tasks) = Broker::new(settings, &registry);
         let (sender, news) = mpsc::unbounded_channel();
         let (stop, stopped) = watch::channel(false);
-        let registry = Registry::default();
         let status = || registry.dependency("redis_broker");
         let statuses = (status(), status());
         let counted = registry.clone();
@@ -406,12 +412,103 @@ async fn a_store_that_has_gone_back_gives_a_new_epoch() {
 #[tokio::test]
 async fn a_redis_that_does_not_answer_is_an_error_in_time() {
     let redis = Redis::start();
-    let (broker, _tasks_that_never_run) = Broker::new(BrokerSettings {
+    let settings = BrokerSettings {
         server: redis.server(),
         prefix: "test".to_owned(),
         publish_timeout: Duration::from_millis(10),
         key_ttl: Duration::from_secs(300),
-    });
+        record_ttl: None,
+    };
+    let (broker, _tasks_that_never_run) = Broker::new(settings, &Registry::default());
     let published = broker.publish(Source::Stream("s"), b"1", LIMITS, None).await;
     assert_eq!(published, Err(RequestError::Late(Duration::from_millis(10))));
+}
+
+fn session(content: &str) -> Record {
+    Record {
+        guard: "kay".into(),
+        content: content.into(),
+    }
+}
+
+async fn take(node: &Node, key: &str, guard: Option<&str>) -> Option<Record> {
+    node.broker.take(key, guard).await.expect("Redis is there")
+}
+
+#[tokio::test]
+async fn a_record_that_was_left_is_taken_once() {
+    let redis = Redis::start();
+    let (a, b) = (Node::start(&redis), Node::start(&redis));
+    a.broker.leave("k", session("1"));
+    a.broker.confirm_records().await;
+    assert_eq!(take(&b, "k", Some("another")).await, None);
+    let taken = tokio::join!(
+        take(&a, "k", None),
+        take(&b, "k", Some("kay")),
+        take(&b, "k", None)
+    );
+    let taken: Vec<_> = [taken.0, taken.1, taken.2].into_iter().flatten().collect();
+    assert_eq!(taken, [session("1")]);
+    assert!(a.broker.is_taken("k").await.expect("Redis is there"));
+    for key in ["other", "", "no key", &"k".repeat(65)] {
+        assert_eq!(take(&b, key, None).await, None, "{key}");
+    }
+    a.broker.leave("gone", session("2"));
+    a.broker.remove("gone");
+    a.broker.confirm_records().await;
+    assert_eq!(take(&b, "gone", None).await, None);
+}
+
+#[tokio::test]
+async fn a_server_is_asked_to_leave_a_record_that_it_holds() {
+    let redis = Redis::start();
+    let (mut a, b) = (Node::start(&redis), Node::start(&redis));
+    a.broker.hold("k", session("1"));
+    a.broker.confirm_records().await;
+    let (taken, ()) = tokio::join!(take(&b, "k", None), async {
+        a.expect(&["release k"]).await;
+        a.broker.leave("k", session("2"));
+    });
+    assert_eq!(taken, Some(session("2")));
+}
+
+#[tokio::test]
+async fn a_record_of_a_server_that_is_gone_is_taken() {
+    let redis = Redis::start();
+    let (a, b) = (Node::start(&redis), Node::start(&redis));
+    a.broker.hold("k", session("1"));
+    a.broker.confirm_records().await;
+    drop(a);
+    assert_eq!(take(&b, "k", None).await, Some(session("1")));
+}
+
+#[tokio::test]
+async fn a_server_that_seemed_gone_learns_that_its_record_was_taken() {
+    let redis = Redis::start();
+    let (mut a, b) = (Node::start(&redis), Node::start(&redis));
+    a.broker.hold("k", session("1"));
+    a.broker.confirm_records().await;
+    let attempt = b.broker.attempt("k", None, Some(&a.broker.shared.name)).await;
+    assert!(attempt.is_ok_and(|attempt| matches!(attempt, records::Attempt::Taken { .. })));
+    a.broker.hold("k", session("2"));
+    a.broker.confirm_records().await;
+    a.expect(&["release k"]).await;
+    assert_eq!(take(&b, "k", None).await, None);
+}
+
+#[tokio::test]
+async fn records_of_a_guard_are_revoked_and_later_ones_are_not() {
+    let redis = Redis::start();
+    let (a, b) = (Node::start(&redis), Node::start(&redis));
+    a.broker.leave("k", session("1"));
+    a.broker.confirm_records().await;
+    b.broker.revoke("kay").await.expect("Redis is there");
+    assert_eq!(take(&b, "k", None).await, None);
+    a.broker.revoke("someone").await.expect("Redis is there");
+    // Behind the millisecond of the revocation.
+    redis.command(&["CLIENT", "PAUSE", "5", "ALL"]).await;
+    redis.command(&["PING"]).await;
+    a.broker.leave("l", session("2"));
+    a.broker.confirm_records().await;
+    assert_eq!(take(&b, "l", None).await, Some(session("2")));
 }

@@ -3,7 +3,9 @@
 //! A leaf of a `BTreeMap` has room for eleven entries: 640 bytes for two short texts. A session of a public stream has two
 //! such maps, which were a half of its memory.
 
-use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Values by name, in the order of the names. Searches halve, insertions move what follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,6 +88,14 @@ impl<V: Serialize> Serialize for Entries<V> {
     }
 }
 
+/// A map.
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Entries<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let map = BTreeMap::<Box<str>, V>::deserialize(deserializer)?;
+        Ok(map.into_iter().collect())
+    }
+}
+
 impl<V> IntoIterator for Entries<V> {
     type Item = (Box<str>, V);
     type IntoIter = std::vec::IntoIter<(Box<str>, V)>;
@@ -97,8 +107,6 @@ impl<V> IntoIterator for Entries<V> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
     #[test]

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::entries::Entries;
 
 /// The key of the peer's address in [`Environment::headers`], as in Rack.
@@ -15,14 +17,14 @@ pub(crate) const WHISPER_STREAM: &str = "$w";
 pub(crate) const PRESENCE_STREAM: &str = "$p";
 
 /// State that an application asked the session to keep, by key. The values are opaque.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State(Entries);
 
 /// Values to set; an empty value removes its key.
 pub type StateChanges = BTreeMap<String, String>;
 
 /// The request that opened a session, and the connection's state.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
     /// The full URL of the request, with its query.
     pub url: String,

@@ -10,7 +10,7 @@ fn awaited(ttl_secs: u64, grace_secs: u64, max_bytes: usize) -> Arc<Awaited> {
         disconnect_grace: Duration::from_secs(grace_secs),
         max_bytes,
     };
-    Awaited::new(settings, &Registry::default())
+    Awaited::new(settings, None, &Registry::default())
 }
 
 fn record(identifiers: &str) -> Record {

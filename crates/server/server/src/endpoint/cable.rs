@@ -237,6 +237,11 @@ impl CableSession {
 
     /// Carries out one command.
     pub(crate) async fn perform(&mut self, shard: &Rc<Shard>, id: SessionId, request: Request) {
+        self.carry_out(shard, id, request).await;
+        self.tell_store(shard, id);
+    }
+
+    async fn carry_out(&mut self, shard: &Rc<Shard>, id: SessionId, request: Request) {
         match request {
             Request::Subscribe { identifier, wishes } => {
                 self.subscribe(shard, id, identifier, wishes).await;
@@ -346,6 +351,7 @@ impl CableSession {
             replay::catch_up(shard).await;
         }
         self.subscriptions.push(identifier.into());
+        self.changed();
         let presence = reply.presence.take();
         self.apply(shard, id, identifier, reply);
         if let Some(wishes) = wishes {
@@ -413,6 +419,22 @@ impl CableSession {
     /// Applies a reply in the order of its fields. Streams are joined before the confirmation goes out, so that no
     /// publication in between is missed.
     fn apply(&mut self, shard: &Shard, id: SessionId, identifier: &str, reply: CommandReply) {
+        let CommandReply {
+            stops_streams,
+            stopped_streams,
+            streams,
+            istate,
+            cstate,
+            ..
+        } = &reply;
+        if *stops_streams
+            || ![stopped_streams, streams]
+                .iter()
+                .all(|streams| streams.is_empty())
+            || ![istate, cstate].iter().all(|changes| changes.is_empty())
+        {
+            self.changed();
+        }
         let mut hub = shard.hub.borrow_mut();
         if reply.stops_streams {
             hub.unsubscribe_all(id, Some(identifier));

@@ -102,6 +102,7 @@ impl World {
             ttl: Duration::from_secs(300),
         };
         let broker = Broker {
+            sessions: None,
             history: Settings {
                 retentions: Retentions {
                     default: retention,

@@ -11,6 +11,8 @@ pub(super) struct Resumable {
     pub(super) shard: Rc<Shard>,
     pub(super) awaited: Arc<Awaited>,
     pub(super) id: SessionId,
+    /// Whether the session has changed since the store of all servers was told about it.
+    pub(super) is_changed: bool,
 }
 
 impl fmt::Debug for Resumable {

@@ -1,23 +1,27 @@
 //! A session that goes on with a new connection of its client (docs/protocols/extended.md, Resuming).
 
-use std::{mem, rc::Rc, sync::Arc};
+use std::{borrow::Cow, mem, rc::Rc, sync::Arc};
 
 use plimsoll_cable::reply;
 use plimsoll_hub::SessionId;
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    CableSession,
+    CableSession, NO_ENVIRONMENT,
     replay::{catch_up, streams},
     resumable::Resumable,
 };
 use crate::{
-    application::{ConnectRequest, MayResume, State, StateChanges},
-    awaited::{Claim, MAX_WAIT, Record},
+    application::{ConnectRequest, Entries, MayResume, State, StateChanges},
+    awaited::{Awaited, Claim, MAX_WAIT, Record, Snapshot},
     ending::Ending,
+    hearing::Heard,
     identity::Identity,
+    session_store::SessionStore,
     shard::Shard,
 };
+
+static NO_ISTATE: Entries<State> = Entries::EMPTY;
 
 impl Shard {
     /// What is left of an earlier session, if there is one that may go on. A connection of it that is still open is cut
@@ -28,11 +32,19 @@ impl Shard {
         if may == MayResume::None {
             return None;
         }
+        match awaited.store() {
+            Some(store) => self.take(awaited, store, sid, &may).await,
+            None => self.claim_here(awaited, sid, &may).await,
+        }
+    }
+
+    /// A session that waits at this server.
+    async fn claim_here(&self, awaited: &Awaited, sid: &str, may: &MayResume) -> Option<Box<Record>> {
         // Otherwise the client would hear the latest messages again, if this shard is slower than its last one.
         catch_up(self).await;
         let deadline = Instant::now() + MAX_WAIT;
         loop {
-            let open = match awaited.claim(sid, &may) {
+            let open = match awaited.claim(sid, may) {
                 Claim::Granted(record) => return Some(record),
                 Claim::Unknown => return None,
                 Claim::Open(open) => open,
@@ -43,6 +55,40 @@ impl Shard {
                 return None;
             }
         }
+    }
+
+    /// A session of any server.
+    async fn take(
+        &self,
+        awaited: &Awaited,
+        store: &dyn SessionStore,
+        sid: &str,
+        may: &MayResume,
+    ) -> Option<Box<Record>> {
+        if let Some(open) = awaited.find_open(sid) {
+            self.publisher.replace(open.shard, open.session).await;
+            // The store would say so, too, only later.
+            let _or_too_late = timeout_at(Instant::now() + MAX_WAIT, open.end).await;
+        }
+        let identifiers = match may {
+            MayResume::Of(identifiers) => Some(&**identifiers),
+            MayResume::Any | MayResume::None => None,
+        };
+        let taken = store.take(sid, identifiers).await;
+        let taken = taken.inspect_err(|error| tracing::debug!(%error, "A session is not resumed."));
+        let record = Record::from_stored(taken.ok()??);
+        let record = record.inspect_err(|error| tracing::warn!("A session is not resumed: {error}."));
+        record.ok().map(Box::new)
+    }
+
+    /// Prepares the streams of an earlier session for its return. The session goes on in the same step in which this
+    /// returns. `None`: it may not go on any more.
+    pub(crate) async fn prepare_return(&self, sid: &str, record: &Record) -> Option<Option<Heard<'_>>> {
+        let streams = record.subscriptions.iter().flat_map(|(_, streams)| streams);
+        let streams: Vec<_> = streams.map(|stream| String::from(&**stream)).collect();
+        let heard = self.hear(&streams).await;
+        let may_go_on = self.shared.awaited.as_ref()?.goes_on(sid, record);
+        may_go_on.then_some(heard)
     }
 }
 
@@ -109,7 +155,42 @@ impl CableSession {
             shard: Rc::clone(shard),
             awaited: Arc::clone(awaited),
             id,
+            is_changed: true,
         }));
+        self.tell_store(shard, id);
+    }
+
+    /// The session is not as the store of all servers knows it.
+    pub(super) fn changed(&mut self) {
+        if let Some(resumable) = &mut self.resumable {
+            resumable.is_changed = true;
+        }
+    }
+
+    /// Tells the store of all servers about changes, so that another one can go on should this one die.
+    pub(super) fn tell_store(&mut self, shard: &Shard, id: SessionId) {
+        let Some(resumable) = self.resumable.as_deref_mut() else {
+            return;
+        };
+        if !mem::take(&mut resumable.is_changed) || shard.is_ending(id) {
+            return;
+        }
+        let awaited = Arc::clone(&resumable.awaited);
+        if let Some(store) = awaited.store() {
+            let subscriptions = self.subscriptions.iter();
+            let subscriptions = subscriptions
+                .map(|identifier| (Cow::Borrowed(&**identifier), streams(shard, id, identifier)))
+                .collect();
+            let memory = self.memory.as_deref();
+            let snapshot = Snapshot::new(
+                subscriptions,
+                memory.map_or(&NO_ENVIRONMENT, |memory| &memory.environment),
+                memory.map_or(&NO_ISTATE, |memory| &memory.istate),
+                memory.is_some_and(|memory| memory.farewell_to.is_some()),
+                self.expires_at.as_deref().copied(),
+            );
+            store.hold(&self.sid, snapshot.store(self.identifiers()));
+        }
     }
 
     /// Leaves the session to a later connection of the client. Returns `false` if the session ends here: it cannot be
@@ -118,14 +199,21 @@ impl CableSession {
         let Some(resumable) = self.resumable.take() else {
             return false;
         };
-        let Resumable { shard, awaited, id } = *resumable;
+        let Resumable {
+            shard, awaited, id, ..
+        } = *resumable;
         let ending = {
             let mut hub = shard.hub.borrow_mut();
             hub.get_mut(id).map(|(connection, _)| connection.ending.get())
         };
-        if !matches!(ending, Some(None | Some(Ending::TooSlow | Ending::NoPong)))
-            || shard.publisher.is_closed()
-        {
+        let may_return = match ending {
+            Some(None | Some(Ending::TooSlow | Ending::NoPong)) => {
+                !shard.publisher.is_closed() || awaited.store().is_some()
+            }
+            Some(Some(Ending::ServerRestart)) => awaited.store().is_some(),
+            _ => false,
+        };
+        if !may_return {
             awaited.closed(&self.sid);
             return false;
         }

@@ -40,6 +40,11 @@ impl CableSession {
 
     /// Handles a subscription that is due.
     pub(crate) async fn settle(&mut self, shard: &Rc<Shard>, id: SessionId, due: Due) {
+        self.handle(shard, id, due).await;
+        self.tell_store(shard, id);
+    }
+
+    async fn handle(&mut self, shard: &Rc<Shard>, id: SessionId, due: Due) {
         match due {
             Due::GoOn => self.go_on_with_all(shard, id).await,
             Due::Call(identifier) => self.call_again(shard, &identifier),

@@ -1,0 +1,14 @@
+-- Takes a record, once (docs/reference/redis-broker.md, Sessions).
+--
+-- KEYS: the record.
+-- ARGV: 1 if the record must have a guard, that guard, an owner that counts as gone, the time in milliseconds for which the
+--       record stays marked as taken.
+-- Returns nothing if there is no such record, or its owner, or the three texts guard, time of the first change and content.
+local found = redis.call('HMGET', KEYS[1], 'owner', 'guard', 'since', 'content')
+local owner, guard = found[1], found[2]
+if not owner or owner == '-' or (ARGV[1] == '1' and guard ~= ARGV[2]) then return {} end
+if owner ~= '' and owner ~= ARGV[3] then return {owner} end
+redis.call('DEL', KEYS[1])
+redis.call('HSET', KEYS[1], 'owner', '-')
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+return {guard, found[3], found[4]}
