@@ -218,6 +218,13 @@ enum App {
     Echo,
 }
 
+/// What this server shares with others.
+#[derive(Debug, Default)]
+struct Shared {
+    engine: Option<Arc<dyn Engine>>,
+    sessions: Option<Arc<dyn SessionStore>>,
+}
+
 impl Options {
     /// Runs the server. `warnings` come from reading the settings.
     pub(crate) fn execute(self, warnings: &[String]) -> Result<Status, Failure> {
@@ -260,11 +267,12 @@ impl Options {
         let sources = self.ingest.sources(self.keeping.name(), &registry)?;
         let broker = self.shared_broker(&sources, &registry)?;
         let clients = Listeners::bind(&self.host, self.port, self.n_shards())?;
-        let engine = sources
-            .engine()
-            .or_else(|| broker.as_ref().map(SharedBroker::engine));
-        let sessions = broker.as_ref().map(SharedBroker::sessions);
-        let shared = (engine, sessions);
+        let shared = Shared {
+            engine: sources
+                .engine()
+                .or_else(|| broker.as_ref().map(SharedBroker::engine)),
+            sessions: broker.as_ref().map(SharedBroker::sessions),
+        };
         let config = self.config(&open_files, clients.addresses(), registry.clone(), shared)?;
         let tls = config.tls.clone();
         tls.clone().into_iter().for_each(certificate::keep_fresh);
@@ -359,7 +367,7 @@ impl Options {
         open_files: &OpenFileLimit,
         addresses: &[SocketAddr],
         registry: Registry,
-        (engine, sessions): (Option<Arc<dyn Engine>>, Option<Arc<dyn SessionStore>>),
+        shared: Shared,
     ) -> Result<Config, Failure> {
         let allowed = open_files.soft.saturating_sub(RESERVED_FILES).max(1);
         let wanted = if self.max_conn == 0 {
@@ -388,8 +396,8 @@ impl Options {
                 key: self.secrets.api_secret(),
                 is_public: self.identification.is_public(),
             })?,
-            broker: self.keeping.broker(&memory, sessions),
-            engine,
+            broker: self.keeping.broker(&memory, shared.sessions),
+            engine: shared.engine,
             presence_webhook: self
                 .keeping
                 .presence_webhook(self.secrets.presence_webhook_secret().as_deref())?,

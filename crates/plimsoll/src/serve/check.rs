@@ -6,7 +6,7 @@ use plimsoll_server::Listeners;
 use plimsoll_telemetry::Registry;
 use tokio::time::{Instant, sleep};
 
-use super::{Options, RESERVED_FILES};
+use super::{Options, RESERVED_FILES, Shared};
 use crate::{
     doctor::{Check, Diagnosis, Machine},
     exit::Failure,
@@ -70,7 +70,12 @@ impl Options {
             ),
         };
         let open_files = plimsoll_load::preflight::raise_open_file_limit();
-        let config = self.config(&open_files, clients.addresses(), registry.clone(), (None, None))?;
+        let config = self.config(
+            &open_files,
+            clients.addresses(),
+            registry.clone(),
+            Shared::default(),
+        )?;
         let is_port_free = checks.is_empty();
         match self.bind(clients, &config) {
             // Dropped at once, so that no client connects to a server that does not serve.
