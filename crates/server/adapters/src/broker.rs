@@ -15,12 +15,15 @@ use crate::{
     server::Server,
 };
 
+mod followers;
+mod health;
 mod hearing;
 mod keys;
 mod records;
 mod replies;
 mod subscriber;
 
+use followers::{Body, Store};
 pub use hearing::Hearing;
 use hearing::Table;
 use keys::Keys;
@@ -110,7 +113,7 @@ pub enum News<'a> {
 }
 
 impl<'a> News<'a> {
-    fn of(epoch: &'a Arc<str>, message: Message<Vec<u8>>, is_new: bool) -> Self {
+    fn of(epoch: &'a Arc<str>, message: Message<Body>, is_new: bool) -> Self {
         let Message {
             offset, at_ms, body, ..
         } = message;
@@ -118,7 +121,7 @@ impl<'a> News<'a> {
             epoch,
             offset,
             at_ms,
-            payload: body,
+            payload: body.payload,
             is_new,
         }
     }
@@ -220,7 +223,7 @@ impl Broker {
                 limits.limit.to_string().into(),
                 ttl_ms.to_string().into(),
                 (ttl_ms * u128::from(HEAD_IN_TTLS)).to_string().into(),
-                new_epoch(),
+                new_epoch().into(),
                 epoch,
                 offset,
                 at_ms,
@@ -256,17 +259,30 @@ impl Broker {
     pub fn hear(&self, source: Source<'_>) -> Hearing {
         self.shared.table.hear(&self.shared.keys.base(source))
     }
+}
 
-    /// Reads a log behind a place; `None`: the end of it.
+impl Store for Broker {
+    type Error = RequestError;
+
+    const NAME: &'static str = "the Redis broker";
+
+    fn table(&self) -> &Arc<Table> {
+        &self.shared.table
+    }
+
+    fn source<'a>(&self, base: &'a str) -> Option<Source<'a>> {
+        self.shared.keys.source(base)
+    }
+
     async fn read(
         &self,
         base: &str,
-        after: Option<&Position>,
+        after: Option<(&Position, u64)>,
         limits: Limits,
         patience: Duration,
-    ) -> Result<Excerpt<Vec<u8>>, RequestError> {
+    ) -> Result<Excerpt<Body>, RequestError> {
         let (epoch, offset, at_ms) = match after {
-            Some(_) => place(after),
+            Some((position, _)) => place(Some(position)),
             None => (b"*".to_vec(), b"0".to_vec(), b"0".to_vec()),
         };
         let head_ttl_ms = limits.ttl.as_millis() * u128::from(HEAD_IN_TTLS);
@@ -280,7 +296,7 @@ impl Broker {
                 limits.limit.min(MAX_TAIL).to_string().into(),
                 PAGE.to_string().into(),
                 head_ttl_ms.to_string().into(),
-                new_epoch(),
+                new_epoch().into(),
             ],
         };
         let reply = self.shared.pipeline.request(request, patience).await?;
@@ -331,8 +347,8 @@ fn place(position: Option<&Position>) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
 /// The length of an epoch, in characters of 6 random bits, as in the memory of one server.
 const EPOCH_LENGTH: usize = 12;
 
-fn new_epoch() -> Vec<u8> {
-    std::iter::repeat_with(|| fastrand::alphanumeric() as u8)
+fn new_epoch() -> String {
+    std::iter::repeat_with(fastrand::alphanumeric)
         .take(EPOCH_LENGTH)
         .collect()
 }

@@ -20,7 +20,7 @@ const MAX_UNHEARD: usize = 10_000;
 /// The logs that are wanted, and what is known of them. Clients and backends choose the names, so the hashes of these
 /// maps have random keys (ARCHITECTURE, "Hash tables").
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(crate) struct Table {
     logs: Mutex<Logs>,
     changed: Notify,
 }
@@ -77,7 +77,7 @@ impl Drop for Hearing {
 }
 
 impl Table {
-    pub(super) fn hear(self: &Arc<Self>, base: &str) -> Hearing {
+    pub(crate) fn hear(self: &Arc<Self>, base: &str) -> Hearing {
         let mut logs = self.lock();
         let known = logs.wanted.get_key_value(base).map(|(name, _)| Arc::clone(name));
         let base = known.unwrap_or_else(|| {
@@ -104,17 +104,17 @@ impl Table {
     }
 
     /// Completes when there are new logs.
-    pub(super) async fn changed(&self) {
+    pub(crate) async fn changed(&self) {
         self.changed.notified().await;
     }
 
     /// The logs that are new since the last call.
-    pub(super) fn take_new(&self) -> Vec<Arc<str>> {
+    pub(crate) fn take_new(&self) -> Vec<Arc<str>> {
         self.lock().new.drain().collect()
     }
 
     /// Removes the logs that have been unwanted for as long as `linger`.
-    pub(super) fn take_unwanted(&self, linger: std::time::Duration) -> Vec<Arc<str>> {
+    pub(crate) fn take_unwanted(&self, linger: std::time::Duration) -> Vec<Arc<str>> {
         let mut logs = self.lock();
         let mut gone = Vec::new();
         logs.wanted.retain(|base, wanted| {
@@ -137,14 +137,14 @@ impl Table {
     }
 
     /// A log is heard from here on.
-    pub(super) fn set_heard(&self, base: &str) {
+    pub(crate) fn set_heard(&self, base: &str) {
         if let Some(wanted) = self.lock().wanted.get(base) {
             wanted.is_heard.send_replace(true);
         }
     }
 
     /// The last known place of a log.
-    pub(super) fn position(&self, base: &str) -> Option<Position> {
+    pub(crate) fn position(&self, base: &str) -> Option<Position> {
         let logs = self.lock();
         match logs.wanted.get(base) {
             Some(wanted) => wanted.position.clone(),
@@ -153,7 +153,7 @@ impl Table {
     }
 
     /// A log has this place or a later one.
-    pub(super) fn raise(&self, base: &str, position: &Position) {
+    pub(crate) fn raise(&self, base: &str, position: &Position) {
         let logs = &mut *self.lock();
         let known = match logs.wanted.get_mut(base) {
             Some(wanted) => &mut wanted.position,
@@ -176,7 +176,7 @@ impl Table {
     }
 
     /// The place of a log is this one, even if it is an earlier one.
-    pub(super) fn set_position(&self, base: &str, position: Option<&Position>) {
+    pub(crate) fn set_position(&self, base: &str, position: Option<&Position>) {
         if let Some(wanted) = self.lock().wanted.get_mut(base) {
             wanted.position = position.cloned();
         }

@@ -15,17 +15,17 @@ pub enum Source<'a> {
 
 /// Makes names.
 #[derive(Debug)]
-pub(super) struct Keys {
+pub(crate) struct Keys {
     prefix: String,
 }
 
 impl Keys {
-    pub(super) fn new(prefix: String) -> Self {
+    pub(crate) fn new(prefix: String) -> Self {
         Self { prefix }
     }
 
     /// The beginning of all names of a log. The braces keep the keys of a stream together in a Redis Cluster.
-    pub(super) fn base(&self, source: Source<'_>) -> String {
+    pub(crate) fn base(&self, source: Source<'_>) -> String {
         match source {
             Source::Stream(stream) => format!("{}:{{{stream}}}", self.prefix),
             Source::Control => format!("{}:control", self.prefix),
@@ -33,7 +33,7 @@ impl Keys {
     }
 
     /// The log that a beginning belongs to.
-    pub(super) fn source<'a>(&self, base: &'a str) -> Option<Source<'a>> {
+    pub(crate) fn source<'a>(&self, base: &'a str) -> Option<Source<'a>> {
         let rest = base.strip_prefix(&*self.prefix)?.strip_prefix(':')?;
         if rest == "control" {
             return Some(Source::Control);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use plimsoll_broker::follower::{Excerpt, Message, Position};
 
+use super::followers::Body;
 use crate::resp::Reply;
 
 /// The beginning of a message that is in no log. An epoch never has this character.
@@ -35,7 +36,7 @@ impl Stored {
 /// What comes on a channel.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Announcement {
-    Message(Message<Vec<u8>>),
+    Message(Message<Body>),
     Passing(Vec<u8>),
 }
 
@@ -48,14 +49,17 @@ pub(super) fn announcement(text: &[u8]) -> Option<Announcement> {
     let mut next = || parts.next();
     let epoch = str_of(next()?)?.into();
     let (offset, at_ms, before_ms) = (number(next()?)?, number(next()?)?, number(next()?)?);
-    let body = next()?.to_vec();
+    let payload = next()?.to_vec();
     Some(Announcement::Message(Message {
         epoch,
         offset,
         at_ms,
         before_ms,
-        n_bytes: body.len(),
-        body,
+        n_bytes: payload.len(),
+        body: Body {
+            number: offset,
+            payload,
+        },
     }))
 }
 
@@ -71,7 +75,7 @@ pub(super) fn stored(reply: Reply) -> Option<Stored> {
 }
 
 /// The answer of `read.lua`.
-pub(super) fn excerpt(reply: Reply) -> Option<Excerpt<Vec<u8>>> {
+pub(super) fn excerpt(reply: Reply) -> Option<Excerpt<Body>> {
     let parts = <[Reply; 7]>::try_from(reply.into_elements()).ok()?;
     let [epoch, top, top_at_ms, earlier_epoch, start, has_more, messages] = parts;
     let epoch: Arc<str> = str_of(&text(epoch)?)?.into();
@@ -89,16 +93,19 @@ pub(super) fn excerpt(reply: Reply) -> Option<Excerpt<Vec<u8>>> {
     })
 }
 
-fn message(epoch: &Arc<str>, parts: Reply) -> Option<Message<Vec<u8>>> {
-    let [offset, at_ms, before_ms, body] = <[Reply; 4]>::try_from(parts.into_elements()).ok()?;
-    let body = text(body)?;
+fn message(epoch: &Arc<str>, parts: Reply) -> Option<Message<Body>> {
+    let [offset, at_ms, before_ms, payload] = <[Reply; 4]>::try_from(parts.into_elements()).ok()?;
+    let (offset, payload) = (number(&text(offset)?)?, text(payload)?);
     Some(Message {
         epoch: Arc::clone(epoch),
-        offset: number(&text(offset)?)?,
+        offset,
         at_ms: number(&text(at_ms)?)?,
         before_ms: number(&text(before_ms)?)?,
-        n_bytes: body.len(),
-        body,
+        n_bytes: payload.len(),
+        body: Body {
+            number: offset,
+            payload,
+        },
     })
 }
 
@@ -130,7 +137,10 @@ mod tests {
                 at_ms,
                 before_ms,
                 n_bytes: body.len(),
-                body: body.into(),
+                body: Body {
+                    number: offset,
+                    payload: body.into(),
+                },
             })
         });
         assert_eq!(announcement(text.as_bytes()), expected, "{text}");
