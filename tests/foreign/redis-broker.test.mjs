@@ -1,189 +1,29 @@
-// `plimsoll serve --broker redis`: servers that share their streams in a real Redis, while Redis is cut off, stopped and
-// killed. docs/reference/redis-broker.md has the guarantees.
+// `plimsoll serve --broker redis`: the scenarios of shared brokers with a real Redis, and what only Redis has.
+// docs/reference/redis-broker.md has the guarantees.
 
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
-import { after, before, describe, test } from "node:test";
-import { CableClient } from "./support/cable.mjs";
-import { Server } from "./support/plimsoll.mjs";
+import { test } from "node:test";
+import { PATIENCE_MS, brokerScenarios, next, readiness, startServer, subscribed } from "./support/broker-scenarios.mjs";
 import { eventually } from "./support/processes.mjs";
 import { RedisServer } from "./support/redis.mjs";
-import { scrape } from "./support/scrape.mjs";
 
-const EXTENDED = "actioncable-v1-ext-json";
-
-/** A fault of Redis lasts seconds, and the servers look for it at growing distances. */
-const PATIENCE_MS = 60_000;
-
-/** The identifiers that the chat application gives the client with the cookie `uid=Kay/1`. */
-const KAY = '{"name":"Kay","id":"1"}';
-
-const pubsub = (stream) => JSON.stringify({ channel: "$pubsub", stream_name: stream });
-
-const next = async (client) => JSON.parse(await client.frames.next(PATIENCE_MS));
-
-const startServer = (redis, ...flags) =>
-  Server.start("--public", "--broker", "redis", "--redis_url", redis.url, "--shards", "2", "--broadcast_key", "secret", "--metrics_http", "/metrics", ...flags);
-
-const durable = (t) => RedisServer.start(t, { options: ["--appendonly", "yes", "--appendfsync", "everysec"] });
-
-async function subscribed(t, server, stream, history) {
-  const client = await CableClient.connect(server.ws("/cable"), { protocols: [EXTENDED] });
-  t.after(() => client.socket.terminate());
-  await next(client);
-  client.send({ command: "subscribe", identifier: pubsub(stream), ...(history && { history }) });
-  assert.equal((await next(client)).type, "confirm_subscription");
-  return client;
-}
-
-async function send(server, body, key) {
-  const response = await fetch(server.http("/_broadcast"), {
-    method: "POST",
-    headers: { authorization: "Bearer secret", "idempotency-key": key },
-    body: JSON.stringify(body),
-  });
-  await response.text();
-  return response;
-}
-
-/** Publishes as a careful backend does: again under the same key, until the message is confirmed. */
-async function publish(server, stream, message) {
-  const key = randomUUID();
-  await eventually(
-    async () => {
-      const response = await send(server, { stream, data: JSON.stringify(message) }, key);
-      if (response.status === 201) return true;
-      assert.equal(response.status, 503);
-      assert.equal(response.headers.get("retry-after"), "1");
-      return false;
-    },
-    `a confirmation of message ${message}`,
-    PATIENCE_MS,
-  );
-}
-
-/** The next `count` messages must be the numbers from `first` on, with the offsets of one log. */
-async function expectNumbers(client, first, count) {
-  const heard = [];
-  while (heard.length < count) {
-    const message = await next(client);
-    assert.equal(message.type, undefined, JSON.stringify(message));
-    heard.push(message);
-  }
-  const numbers = Array.from({ length: count }, (_, n) => first + n);
-  assert.deepEqual(
-    heard.map(({ message }) => message),
-    numbers,
-  );
-  assert.deepEqual(
-    heard.map(({ offset }) => offset),
-    numbers,
-  );
-  assert.equal(new Set(heard.map(({ epoch }) => epoch)).size, 1);
-}
-
-const readiness = async (server) => (await fetch(server.http("/ready"))).status;
-
-describe("two servers", () => {
-  let redis, servers;
-  const ends = [];
-
-  before(async () => {
-    redis = await durable({ after: (end) => ends.push(end) });
-    servers = await Promise.all([startServer(redis), startServer(redis)]);
-  });
-  after(async () => {
-    await Promise.all(servers.map((server) => server.stop()));
-    for (const end of ends) await end();
-  });
-
-  /** Three clients on each server. */
-  const listeners = (t, stream) =>
-    Promise.all([0, 1, 0, 1, 0, 1].map((n) => subscribed(t, servers[n], stream)));
-
-  test("broadcasts into either reach the clients of both, once and in one order", async (t) => {
-    const clients = await listeners(t, "calm");
-    for (let n = 1; n <= 50; n++) await publish(servers[n % 2], "calm", n);
-    await Promise.all(clients.map((client) => expectNumbers(client, 1, 50)));
-  });
-
-  test("cut subscriptions cost no message and no client", async (t) => {
-    const clients = await listeners(t, "cut");
+const redisEngine = {
+  flags: (redis) => ["--broker", "redis", "--redis_url", redis.url],
+  start: (t) => RedisServer.start(t, { options: ["--appendonly", "yes", "--appendfsync", "everysec"] }),
+  startForgetful: (t) => RedisServer.start(t),
+  cut: (t, redis) => {
     const admin = redis.client(t);
-    for (let n = 1; n <= 90; n++) {
-      if (n % 30 === 0) await admin.call("CLIENT", "KILL", "TYPE", "pubsub");
-      await publish(servers[n % 2], "cut", n);
-    }
-    await Promise.all(clients.map((client) => expectNumbers(client, 1, 90)));
-    const repaired = await Promise.all(servers.map((server) => scrape(server.http("/metrics"))));
-    assert.ok(repaired.some(({ broker_repaired_total }) => broker_repaired_total > 0));
-  });
+    return () => admin.call("CLIENT", "KILL", "TYPE", "pubsub");
+  },
+  startText: /Streams are shared with all servers of this Redis \(--redis_prefix plimsoll\)/,
+};
 
-  test("a Redis that stops for seconds costs no message and no client", async (t) => {
-    const clients = await listeners(t, "stopped");
-    for (let n = 1; n <= 5; n++) await publish(servers[n % 2], "stopped", n);
-    redis.signal("SIGSTOP");
-    const during = publish(servers[0], "stopped", 6);
-    await new Promise((resolve) => setTimeout(resolve, 4000));
-    redis.signal("SIGCONT");
-    await during;
-    for (let n = 7; n <= 12; n++) await publish(servers[n % 2], "stopped", n);
-    await Promise.all(clients.map((client) => expectNumbers(client, 1, 12)));
-  });
-
-  test("a Redis that is killed and comes back costs no confirmed message and no client", async (t) => {
-    const clients = await listeners(t, "killed");
-    for (let n = 1; n <= 5; n++) await publish(servers[n % 2], "killed", n);
-    await redis.kill();
-    await eventually(async () => (await readiness(servers[0])) === 503, "a server that is not ready", PATIENCE_MS);
-    const during = publish(servers[0], "killed", 6);
-    await redis.resume();
-    await during;
-    for (let n = 7; n <= 12; n++) await publish(servers[n % 2], "killed", n);
-    await Promise.all(clients.map((client) => expectNumbers(client, 1, 12)));
-    for (const server of servers) {
-      await eventually(async () => (await readiness(server)) === 200, "a server that is ready again", PATIENCE_MS);
-    }
-  });
-});
-
-test("a client whose server dies goes on at another one with its positions, and so does one that comes later", async (t) => {
-  const redis = await durable(t);
-  const [first, second] = await Promise.all([startServer(redis), startServer(redis)]);
-  t.after(() => second.stop());
-  const client = await subscribed(t, first, "s");
-  for (let n = 1; n <= 5; n++) await publish(second, "s", n);
-  const heard = [];
-  for (let n = 0; n < 3; n++) heard.push(await next(client));
-  process.kill(first.pid, "SIGKILL");
-  await publish(second, "s", 6);
-  const { epoch, offset } = heard.at(-1);
-  const back = await subscribed(t, second, "s", { streams: { s: { epoch, offset } } });
-  await expectNumbers(back, 4, 3);
-  assert.equal((await next(back)).type, "confirm_history");
-  const late = await subscribed(t, second, "s", { since: 1 });
-  await expectNumbers(late, 1, 6);
-  assert.equal((await next(late)).type, "confirm_history");
-});
-
-test("a Redis that lost its data is announced to every client, and none is disconnected", async (t) => {
-  const redis = await RedisServer.start(t);
-  const server = await startServer(redis);
-  t.after(() => server.stop());
-  const client = await subscribed(t, server, "s");
-  await publish(server, "s", 1);
-  await expectNumbers(client, 1, 1);
-  await redis.kill();
-  await redis.resume();
-  assert.deepEqual(await next(client), { type: "reject_history", identifier: pubsub("s") });
-  await publish(server, "s", 2);
-  assert.equal((await next(client)).message, 2);
-});
+brokerScenarios(redisEngine);
 
 test("an entry of a Redis stream is published once, by one server, for the clients of all", async (t) => {
-  const redis = await durable(t);
+  const redis = await redisEngine.start(t);
   const flags = ["--broadcast_adapter", "http,redisx", "--redisx_read_block_milliseconds", "500"];
-  const servers = await Promise.all([startServer(redis, ...flags), startServer(redis, ...flags)]);
+  const servers = await Promise.all([startServer(redisEngine, redis, ...flags), startServer(redisEngine, redis, ...flags)]);
   t.after(() => Promise.all(servers.map((server) => server.stop())));
   const clients = await Promise.all(servers.map((server) => subscribed(t, server, "s")));
   for (const server of servers) {
@@ -203,35 +43,4 @@ test("an entry of a Redis stream is published once, by one server, for the clien
     );
   }
   await eventually(async () => (await admin.call("XLEN", "__anycable__")) === 0, "an empty stream", PATIENCE_MS);
-});
-
-test("a command to disconnect reaches the clients of all servers, whichever takes it", async (t) => {
-  const redis = await durable(t);
-  const flags = ["--broker", "redis", "--redis_url", redis.url, "--broadcast_key", "secret", "--app", "chat"];
-  const servers = await Promise.all([Server.start(...flags), Server.start(...flags)]);
-  t.after(() => Promise.all(servers.map((server) => server.stop())));
-  const connect = (server, uid) => CableClient.connect(server.ws("/cable"), { headers: { cookie: `uid=${uid}` } });
-  const clients = await Promise.all(servers.map((server) => connect(server, "Kay/1")));
-  t.after(() => clients.forEach((client) => client.socket.terminate()));
-  for (const client of clients) await next(client);
-  for (const server of servers) {
-    await eventually(async () => (await readiness(server)) === 200, "a server that is ready", PATIENCE_MS);
-  }
-  const command = { command: "disconnect", payload: { identifier: KAY, reconnect: false } };
-  assert.equal((await send(servers[0], command, randomUUID())).status, 201);
-  for (const client of clients) {
-    assert.deepEqual(await next(client), { type: "disconnect", reason: "remote", reconnect: false });
-  }
-});
-
-test("what the Redis broker does not have is refused or said at the start", async (t) => {
-  const redis = await RedisServer.start(t);
-  const server = await startServer(redis);
-  t.after(() => server.stop());
-  await server.logged(/Streams are shared with all servers of this Redis \(--redis_prefix plimsoll\)/);
-  await server.logged(/A session goes on at any of them\. No client is present on any stream/);
-  const client = await subscribed(t, server, "s");
-  client.send({ command: "presence", identifier: pubsub("s") });
-  const { type, message } = await next(client);
-  assert.deepEqual([type, message.type], ["presence", "error"]);
 });
