@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use plimsoll_nats::{Decoder, NotNats, Operation};
+use plimsoll_nats::{Decoder, Header, NotNats, Operation};
 
 /// Small enough for payloads of both kinds: kept and passed over.
 const MAX_PAYLOAD_BYTES: usize = 64;
@@ -23,8 +23,9 @@ fn decoded(bytes: &[u8], piece: usize) -> Result<Vec<Operation>, NotNats> {
     for piece in bytes.chunks(piece) {
         decoder.buffer().extend_from_slice(piece);
         while let Some(operation) = decoder.decode()? {
-            if let Operation::Message(payload) = &operation {
-                assert!(payload.len() <= MAX_PAYLOAD_BYTES);
+            if let Operation::Message(message) = &operation {
+                assert!(message.header.len() + message.payload.len() <= MAX_PAYLOAD_BYTES);
+                let _any_header = Header::read(&message.header);
             }
             operations.push(operation);
         }

@@ -225,8 +225,10 @@ impl<S: Sink> Node<S> {
         answers.clear();
         while let Some(operation) = reader.decoder.decode()? {
             match operation {
-                Operation::Message(payload) => hand_over(&self.sink, &payload, self.client.peer).await,
-                Operation::TooLong(n_bytes) => tracing::warn!(
+                Operation::Message(message) => {
+                    hand_over(&self.sink, &message.payload, self.client.peer).await;
+                }
+                Operation::TooLong { n_bytes, .. } => tracing::warn!(
                     n_bytes,
                     "A broadcast from NATS is dropped: it is longer than {} bytes.",
                     self.client.max_payload_bytes

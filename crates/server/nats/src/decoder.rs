@@ -17,9 +17,14 @@ pub enum Operation {
     /// The server's greeting, or news of its cluster.
     Info(Info),
     /// A message on the subject of a subscription.
-    Message(Vec<u8>),
-    /// A message of this many bytes, which was not kept.
-    TooLong(usize),
+    Message(Message),
+    /// A message that is longer than the limit, which was not kept.
+    TooLong {
+        /// The subject.
+        subject: Box<str>,
+        /// The length of header and payload, in bytes.
+        n_bytes: usize,
+    },
     /// The server asks whether the client is there.
     Ping,
     /// The answer to a ping of the client.
@@ -28,6 +33,19 @@ pub enum Operation {
     Ok,
     /// Something failed.
     Error(String),
+}
+
+/// A message.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Message {
+    /// The subject on which it was published.
+    pub subject: Box<str>,
+    /// The number of the subscription that it comes for.
+    pub subscription: u64,
+    /// The bytes of its header, see [`Header`](crate::Header). Empty: it has none.
+    pub header: Vec<u8>,
+    /// The payload.
+    pub payload: Vec<u8>,
 }
 
 /// The parts of a server's greeting that matter here.
@@ -39,6 +57,12 @@ pub struct Info {
     /// Whether the connection must be encrypted.
     #[serde(default)]
     pub tls_required: bool,
+    /// The version of the server. Empty: the server does not say.
+    #[serde(default)]
+    pub version: String,
+    /// The cluster that the server belongs to. Empty: none.
+    #[serde(default)]
+    pub cluster: String,
 }
 
 /// The server sends something else. The connection cannot be used any more.
@@ -56,16 +80,26 @@ pub struct Decoder {
     state: State,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 enum State {
     Line,
-    /// A payload of this many bytes follows.
-    Payload(usize),
-    /// A payload of this many bytes follows, of which `n_left` are to come, with its end.
+    /// The bytes of a message follow.
+    Payload(Head),
+    /// The bytes of a message follow that is not kept; `n_left` of them are to come, with their end.
     Skipped {
-        n_bytes: usize,
+        head: Head,
         n_left: usize,
     },
+}
+
+/// The line before a message.
+#[derive(Debug)]
+struct Head {
+    subject: Box<str>,
+    subscription: u64,
+    n_header_bytes: usize,
+    /// Of header and payload.
+    n_bytes: usize,
 }
 
 impl Decoder {
@@ -93,35 +127,41 @@ impl Decoder {
     /// The bytes are not those of a NATS server.
     pub fn decode(&mut self) -> Result<Option<Operation>, NotNats> {
         loop {
-            match self.state {
+            match std::mem::replace(&mut self.state, State::Line) {
                 State::Line => {
                     let Some(line) = self.line()? else { return Ok(None) };
                     if let Some(operation) = self.begin(&line)? {
                         return Ok(Some(operation));
                     }
                 }
-                State::Payload(n_bytes) => {
-                    let Some(payload) = self.rest().get(..n_bytes + END.len()) else {
+                State::Payload(head) => {
+                    let Some(bytes) = self.rest().get(..head.n_bytes + END.len()) else {
+                        self.state = State::Payload(head);
                         return Ok(None);
                     };
-                    let Some(payload) = payload.strip_suffix(END) else {
-                        return Err(not_nats(payload));
+                    let Some(bytes) = bytes.strip_suffix(END) else {
+                        return Err(not_nats(bytes));
                     };
-                    let payload = payload.to_vec();
-                    self.n_done += n_bytes + END.len();
-                    self.state = State::Line;
-                    return Ok(Some(Operation::Message(payload)));
+                    let (header, payload) = bytes.split_at(head.n_header_bytes);
+                    let message = Message {
+                        header: header.to_vec(),
+                        payload: payload.to_vec(),
+                        subject: head.subject,
+                        subscription: head.subscription,
+                    };
+                    self.n_done += head.n_bytes + END.len();
+                    return Ok(Some(Operation::Message(message)));
                 }
-                State::Skipped { n_bytes, n_left } => {
+                State::Skipped { head, n_left } => {
                     let n_skipped = n_left.min(self.rest().len());
                     self.n_done += n_skipped;
                     if n_skipped < n_left {
                         let n_left = n_left - n_skipped;
-                        self.state = State::Skipped { n_bytes, n_left };
+                        self.state = State::Skipped { head, n_left };
                         return Ok(None);
                     }
-                    self.state = State::Line;
-                    return Ok(Some(Operation::TooLong(n_bytes)));
+                    let Head { subject, n_bytes, .. } = head;
+                    return Ok(Some(Operation::TooLong { subject, n_bytes }));
                 }
             }
         }
@@ -151,19 +191,13 @@ impl Decoder {
         let (verb, arguments) = line.split_once([' ', '\t']).unwrap_or((line, ""));
         Ok(Some(match verb.to_ascii_uppercase().as_str() {
             "INFO" => Operation::Info(serde_json::from_str(arguments).map_err(|_| wrong())?),
-            // Subject, number of the subscription, perhaps a subject for answers, number of bytes.
-            "MSG" => {
-                let arguments: Vec<_> = arguments.split_ascii_whitespace().collect();
-                let n_bytes = match arguments[..] {
-                    [_, _, n_bytes] | [_, _, _, n_bytes] => n_bytes.parse::<u32>().ok(),
-                    _ => None,
-                };
-                let n_bytes = n_bytes.ok_or_else(wrong)? as usize;
-                self.state = if n_bytes <= self.max_payload_bytes {
-                    State::Payload(n_bytes)
+            "MSG" | "HMSG" => {
+                let head = head(arguments, verb.len() > 3).ok_or_else(wrong)?;
+                self.state = if head.n_bytes <= self.max_payload_bytes {
+                    State::Payload(head)
                 } else {
-                    let n_left = n_bytes + END.len();
-                    State::Skipped { n_bytes, n_left }
+                    let n_left = head.n_bytes + END.len();
+                    State::Skipped { head, n_left }
                 };
                 return Ok(None);
             }
@@ -174,6 +208,26 @@ impl Decoder {
             _ => return Err(wrong()),
         }))
     }
+}
+
+/// Subject, number of the subscription, perhaps a subject for answers, perhaps the number of bytes of the header, and that
+/// of all bytes.
+fn head(arguments: &str, has_header: bool) -> Option<Head> {
+    let arguments: Vec<_> = arguments.split_ascii_whitespace().collect();
+    let (names, numbers) =
+        arguments.split_at_checked(arguments.len().checked_sub(1 + usize::from(has_header))?)?;
+    let ([subject, subscription] | [subject, subscription, _]) = names else {
+        return None;
+    };
+    let number = |text: &str| text.parse::<u32>().ok().map(|number| number as usize);
+    let n_bytes = number(numbers.last()?)?;
+    let n_header_bytes = if has_header { number(numbers.first()?)? } else { 0 };
+    (n_header_bytes <= n_bytes).then_some(Head {
+        subject: (*subject).into(),
+        subscription: subscription.parse().ok()?,
+        n_header_bytes,
+        n_bytes,
+    })
 }
 
 fn not_nats(bytes: &[u8]) -> NotNats {
@@ -221,26 +275,21 @@ mod tests {
             Operation::Info(Info {
                 max_payload,
                 tls_required,
+                ..Info::default()
             })
         };
-        let message = |payload: &str| Operation::Message(payload.into());
         check(
             "INFO {\"server_id\":\"N\",\"max_payload\":1048576,\"tls_required\":true}\r\nPING\r\n",
             &[info(1 << 20, true), Operation::Ping],
         );
         check("INFO {}\r\n", &[info(0, false)]);
         check(
-            "MSG chat 1 5\r\nhello\r\nPONG\r\n",
-            &[message("hello"), Operation::Pong],
-        );
-        check("MSG chat 12 _INBOX.7 0\r\n\r\n", &[message("")]);
-        check(
-            "MSG a 1 6\r\n\r\nPING\r\n+OK\r\n",
-            &[message("\r\nPING"), Operation::Ok],
-        );
-        check(
-            "MSG a 1 9\r\n123456789\r\nMSG a 1 1\r\nx\r\n",
-            &[Operation::TooLong(9), message("x")],
+            "INFO {\"version\":\"2.9.10\",\"cluster\":\"c\"}\r\n",
+            &[Operation::Info(Info {
+                version: "2.9.10".to_owned(),
+                cluster: "c".to_owned(),
+                ..Info::default()
+            })],
         );
         check(
             "-ERR 'Authorization Violation'\r\n",
@@ -248,10 +297,47 @@ mod tests {
         );
     }
 
+    fn message(subject: &str, subscription: u64, header: &str, payload: &str) -> Operation {
+        Operation::Message(Message {
+            subject: subject.into(),
+            subscription,
+            header: header.into(),
+            payload: payload.into(),
+        })
+    }
+
+    #[test]
+    fn messages() {
+        check(
+            "MSG chat 1 5\r\nhello\r\nPONG\r\n",
+            &[message("chat", 1, "", "hello"), Operation::Pong],
+        );
+        check("MSG chat 12 _INBOX.7 0\r\n\r\n", &[message("chat", 12, "", "")]);
+        check(
+            "MSG a 1 6\r\n\r\nPING\r\n+OK\r\n",
+            &[message("a", 1, "", "\r\nPING"), Operation::Ok],
+        );
+        check(
+            "MSG a 1 9\r\n123456789\r\nMSG a 1 1\r\nx\r\n",
+            &[
+                Operation::TooLong {
+                    subject: "a".into(),
+                    n_bytes: 9,
+                },
+                message("a", 1, "", "x"),
+            ],
+        );
+        check("HMSG a 1 4 8\r\nHEADbody\r\n", &[message("a", 1, "HEAD", "body")]);
+        check("HMSG a 1 b 4 4\r\nHEAD\r\n", &[message("a", 1, "HEAD", "")]);
+    }
+
     #[test]
     fn other_servers_are_refused() {
         check_refused("HTTP/1.1 400 Bad Request\r\n\r\n", "HTTP/1.1 400 Bad Request");
         check_refused("MSG a 1\r\n", "MSG a 1");
+        check_refused("MSG a x 1\r\n", "MSG a x 1");
+        check_refused("HMSG a 1 4\r\n", "HMSG a 1 4");
+        check_refused("HMSG a 1 5 4\r\n", "HMSG a 1 5 4");
         check_refused("MSG a 1 -1\r\n", "MSG a 1 -1");
         check_refused("MSG a 1 99999999999\r\n", "MSG a 1 99999999999");
         check_refused("MSG a 1 1\r\nxyz\r\n", "xyz");
@@ -276,7 +362,10 @@ mod tests {
                 bytes.extend_from_slice(payload);
                 bytes.extend_from_slice(b"\r\n");
             }
-            let expected: Vec<_> = payloads.into_iter().map(Operation::Message).collect();
+            let expected: Vec<_> = payloads
+                .into_iter()
+                .map(|payload| Operation::Message(Message { subject: "s".into(), subscription: 1, header: Vec::new(), payload }))
+                .collect();
             prop_assert_eq!(decoded(&bytes, piece), Ok(expected));
         }
     }

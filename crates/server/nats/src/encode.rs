@@ -19,6 +19,8 @@ pub struct Greeting<'a> {
     pub token: Option<&'a str>,
     /// Whether the connection is encrypted.
     pub is_encrypted: bool,
+    /// Whether messages come with their headers. A request that no program takes is then answered, with the status 503.
+    pub has_headers: bool,
 }
 
 #[derive(Serialize)]
@@ -38,8 +40,8 @@ struct Connect<'a> {
     protocol: u8,
     /// Messages of this connection come back to it.
     echo: bool,
-    /// Messages come without headers.
     headers: bool,
+    no_responders: bool,
 }
 
 /// `CONNECT`: the client says who it is.
@@ -56,7 +58,8 @@ pub fn connect(greeting: Greeting<'_>) -> Vec<u8> {
         version: env!("CARGO_PKG_VERSION"),
         protocol: 1,
         echo: true,
-        headers: false,
+        headers: greeting.has_headers,
+        no_responders: greeting.has_headers,
     };
     let json = serde_json::to_string(&connect).expect("texts and numbers always serialise");
     format!("CONNECT {json}\r\n").into_bytes()
@@ -79,6 +82,22 @@ pub fn publish(into: &mut Vec<u8>, subject: &str, payload: &[u8]) {
     into.extend_from_slice(b"\r\n");
 }
 
+/// `HPUB`, or `PUB` if `header` is empty: publishes a message with the bytes of a header. `reply` is the subject for the
+/// answer.
+pub fn publish_with(into: &mut Vec<u8>, subject: &str, reply: Option<&str>, header: &[u8], payload: &[u8]) {
+    let reply = reply.map_or(String::new(), |reply| format!("{reply} "));
+    let n_bytes = header.len() + payload.len();
+    let line = if header.is_empty() {
+        format!("PUB {subject} {reply}{n_bytes}\r\n")
+    } else {
+        format!("HPUB {subject} {reply}{} {n_bytes}\r\n", header.len())
+    };
+    into.extend_from_slice(line.as_bytes());
+    into.extend_from_slice(header);
+    into.extend_from_slice(payload);
+    into.extend_from_slice(b"\r\n");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,6 +115,18 @@ mod tests {
         check(|into| unsubscribe(into, 7), "UNSUB 7\r\n");
         check(|into| publish(into, "chat_1", b"{}"), "PUB chat_1 2\r\n{}\r\n");
         check(|into| publish(into, "a", b""), "PUB a 0\r\n\r\n");
+        check(
+            |into| publish_with(into, "a", Some("b"), b"HEAD", b"x"),
+            "HPUB a b 4 5\r\nHEADx\r\n",
+        );
+        check(
+            |into| publish_with(into, "a", None, b"HEAD", b""),
+            "HPUB a 4 4\r\nHEAD\r\n",
+        );
+        check(
+            |into| publish_with(into, "a", Some("b"), b"", b"x"),
+            "PUB a b 1\r\nx\r\n",
+        );
     }
 
     #[test]
@@ -106,7 +137,8 @@ mod tests {
             text(Greeting::default()),
             format!(
                 "CONNECT {{\"verbose\":false,\"pedantic\":false,\"tls_required\":false,\"name\":\"plimsoll\",\
-                 \"lang\":\"rust\",\"version\":\"{version}\",\"protocol\":1,\"echo\":true,\"headers\":false}}\r\n"
+                 \"lang\":\"rust\",\"version\":\"{version}\",\"protocol\":1,\"echo\":true,\"headers\":false,\
+                 \"no_responders\":false}}\r\n"
             )
         );
         let user = text(Greeting {
@@ -117,6 +149,14 @@ mod tests {
         assert!(
             user.contains(r#""user":"kay","pass":"se\"cret","name""#),
             "{user}"
+        );
+        let headers = text(Greeting {
+            has_headers: true,
+            ..Greeting::default()
+        });
+        assert!(
+            headers.contains(r#""headers":true,"no_responders":true"#),
+            "{headers}"
         );
         let token = text(Greeting {
             token: Some("t"),

@@ -38,6 +38,12 @@ pub fn subject(name: &str) -> Result<Cow<'_, str>, NameTooLong> {
     }
 }
 
+/// A name as one part of a subject: its base64 (RFC 4648 §5, without padding). That of the empty name is empty, and so no
+/// part.
+pub fn token(name: &str) -> String {
+    URL_SAFE_NO_PAD.encode(name)
+}
+
 /// Whether a name is a subject without wildcards that stands for nothing else. Subjects that begin with `$` belong to
 /// the server, and those of encoded names to their streams.
 fn is_subject(name: &str) -> bool {

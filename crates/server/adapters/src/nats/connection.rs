@@ -115,6 +115,7 @@ impl Connection {
             // A user without a password is a token.
             token: user.filter(|_| password.is_none()),
             is_encrypted,
+            has_headers: false,
         });
         hello.extend_from_slice(PING);
         self.writer.send(&hello).await?;
