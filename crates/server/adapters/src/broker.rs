@@ -23,10 +23,11 @@ mod records;
 mod replies;
 mod subscriber;
 
-use followers::{Body, Store};
+pub(crate) use followers::{Body, Followers, Store};
+pub(crate) use health::{Health, SILENCE, Verdict};
 pub use hearing::Hearing;
-use hearing::Table;
-use keys::Keys;
+pub(crate) use hearing::Table;
+pub(crate) use keys::Keys;
 pub use keys::Source;
 pub use records::Record;
 use records::Records;
@@ -43,16 +44,16 @@ static SERVERS: Script = Script::new(5, include_str!("broker/servers.lua"));
 static SCRIPTS: [&Script; 6] = [&PUBLISH, &READ, &RECORD, &TAKE, &REVOKE, &SERVERS];
 
 /// Messages in one answer to a read.
-const PAGE: usize = 100;
+pub(crate) const PAGE: usize = 100;
 
 /// The most messages that a server reads when its first client begins to hear a stream.
-const MAX_TAIL: usize = 1000;
+pub(crate) const MAX_TAIL: usize = 1000;
 
 /// The lifetime of what is known of a log without messages, in lifetimes of a message; as in the memory of one server.
-const HEAD_IN_TTLS: u32 = 10;
+pub(crate) const HEAD_IN_TTLS: u32 = 10;
 
 /// The bytes of a message besides its payload, at most.
-const ENVELOPE_BYTES: usize = 64 << 10;
+pub(crate) const ENVELOPE_BYTES: usize = 64 << 10;
 
 /// The settings.
 #[derive(Debug, Clone)]
@@ -347,7 +348,7 @@ fn place(position: Option<&Position>) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
 /// The length of an epoch, in characters of 6 random bits, as in the memory of one server.
 const EPOCH_LENGTH: usize = 12;
 
-fn new_epoch() -> String {
+pub(crate) fn new_epoch() -> String {
     std::iter::repeat_with(fastrand::alphanumeric)
         .take(EPOCH_LENGTH)
         .collect()
@@ -356,5 +357,7 @@ fn new_epoch() -> String {
 // The scripts have the number as text.
 const _: () = assert!(N_RECENT == 256);
 
+#[cfg(test)]
+pub(crate) mod notes;
 #[cfg(test)]
 mod tests;

@@ -31,7 +31,10 @@ pub use broker::{
     Broker, BrokerSettings, BrokerTasks, Hearing, Limits, Listener, News, Record, Source, Stored,
 };
 pub use interest::Interest;
-pub use nats::{NatsClient, NatsServers, NatsUrlError, NatsUrls};
+pub use nats::{
+    JetStream, JetStreamError, JetStreamSettings, JetStreamTasks, NatsClient, NatsServers, NatsUrlError,
+    NatsUrls,
+};
 pub use outbox::{Jobs, Outbox, Post, PostError, outbox};
 pub use pipeline::RequestError;
 pub use posting::Posting;

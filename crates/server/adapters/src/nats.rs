@@ -15,7 +15,10 @@ use tokio::{
 };
 
 use self::connection::{Connection, NatsError, Reader};
-pub use self::servers::{NatsServers, NatsUrlError, NatsUrls};
+pub use self::{
+    jetstream::{JetStream, JetStreamError, JetStreamSettings, JetStreamTasks},
+    servers::{NatsServers, NatsUrlError, NatsUrls},
+};
 use crate::{
     connection::PATIENCE,
     interest::{Command, Interest},
@@ -25,6 +28,7 @@ use crate::{
 };
 
 mod connection;
+mod jetstream;
 mod servers;
 
 /// The most rounds that were sent and not confirmed. Beyond it messages wait in the queue.
@@ -102,7 +106,7 @@ impl<S: Sink> Session for Node<S> {
             jobs.open();
         }
         let mut talk = Talk {
-            max_payload: connection.max_payload,
+            max_payload: connection.info.max_payload,
             ids: HashMap::new(),
             last_id: 0,
             unconfirmed: VecDeque::new(),

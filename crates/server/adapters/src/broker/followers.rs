@@ -79,6 +79,15 @@ struct Followed {
     /// The number of the last message in the store.
     last_number: u64,
     heard_at: Instant,
+    /// The time of a comparison that does not wait for a silence.
+    check_at: Option<Instant>,
+}
+
+impl Followed {
+    /// Whether its place must be compared.
+    fn is_due(&self) -> bool {
+        self.heard_at.elapsed() >= STREAM_SILENCE || self.check_at.is_some_and(|at| at <= Instant::now())
+    }
 }
 
 #[derive(Debug)]
@@ -166,6 +175,7 @@ impl<S: Store, L: Listener> Followers<S, L> {
                 follower: Follower::default(),
                 last_number: 0,
                 heard_at: Instant::now(),
+                check_at: None,
             };
             self.logs.insert(Arc::clone(base), followed);
         }
@@ -189,7 +199,7 @@ impl<S: Store, L: Listener> Followers<S, L> {
         let silent: Vec<_> = self
             .logs
             .iter()
-            .filter(|(_, log)| log.follower.is_live() && log.heard_at.elapsed() >= STREAM_SILENCE)
+            .filter(|(_, log)| log.follower.is_live() && log.is_due())
             .map(|(base, _)| Arc::clone(base))
             .take(CHECKED_PER_TICK)
             .collect();
@@ -200,7 +210,17 @@ impl<S: Store, L: Listener> Followers<S, L> {
 
     /// Compares the place of a log.
     pub(crate) async fn check(&mut self, base: &Arc<str>) {
+        if let Some(log) = self.logs.get_mut(base) {
+            log.check_at = None;
+        }
         self.go_on(base, Follower::check).await;
+    }
+
+    /// Compares the place of a log after this time, however busy it is.
+    pub(crate) fn check_later(&mut self, base: &str, wait: Duration) {
+        if let Some(log) = self.logs.get_mut(base) {
+            log.check_at = Some(Instant::now() + wait);
+        }
     }
 
     /// From now on the store announces the messages of a log.

@@ -12,15 +12,13 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::*;
+use super::{
+    notes::{LIMITS, Notes},
+    *,
+};
 use crate::{connection::Connection, resp::Reply, tls::TlsSettings};
 
 const PATIENCE: Duration = Duration::from_secs(60);
-
-const LIMITS: Limits = Limits {
-    limit: 50,
-    ttl: Duration::from_secs(300),
-};
 
 /// A Redis server on a port of its own, which keeps its data in a folder.
 struct Redis {
@@ -140,44 +138,6 @@ async fn silencer(redis_port: u16) -> (u16, watch::Sender<()>) {
         }
     });
     (port, silence)
-}
-
-/// Writes down the news as words.
-struct Notes(mpsc::UnboundedSender<String>);
-
-impl Listener for Notes {
-    async fn take(&self, source: Source<'_>, news: News<'_>) {
-        let text = |payload: Vec<u8>| String::from_utf8(payload).expect("the tests publish text");
-        let words = match news {
-            News::Begin { offset, .. } => format!("begin {offset}"),
-            News::Message {
-                offset,
-                payload,
-                is_new,
-                ..
-            } => format!(
-                "{} {offset} {}",
-                if is_new { "new" } else { "old" },
-                text(payload)
-            ),
-            News::Passing(payload) => format!("passing {}", text(payload)),
-            News::Lost => "lost".to_owned(),
-            News::Heard => "heard".to_owned(),
-        };
-        let words = match source {
-            Source::Stream(stream) => format!("{stream}: {words}"),
-            Source::Control => format!("control: {words}"),
-        };
-        drop(self.0.send(words));
-    }
-
-    fn limits(&self, _source: Source<'_>) -> Limits {
-        LIMITS
-    }
-
-    async fn release(&self, key: &str) {
-        drop(self.0.send(format!("release {key}")));
-    }
 }
 
 /// A server with a broker.

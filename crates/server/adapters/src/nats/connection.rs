@@ -1,8 +1,8 @@
 //! One connection to a NATS server, from its greeting on.
 
-use std::{io, sync::Arc};
+use std::{io, sync::Arc, time::Duration};
 
-use plimsoll_nats::{Decoder, Greeting, NotNats, Operation, PING, connect};
+use plimsoll_nats::{Decoder, Greeting, Info, NotNats, Operation, PING, connect};
 use rustls::ClientConfig;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf},
@@ -31,6 +31,14 @@ pub(crate) enum NatsError {
     NotNats(#[from] NotNats),
     #[error("NATS refused the connection: {0}")]
     Refused(String),
+    #[error("the connection to NATS has carried no message for {} s, not even the server's own", .0.as_secs())]
+    Deaf(Duration),
+    #[error("JetStream did not become ready within {} s (--jetstream_ready_timeout)", .0.as_secs())]
+    NotReady(Duration),
+    #[error("JetStream does not answer; start NATS with it (nats-server -js), or wait for its cluster")]
+    NoJetStream,
+    #[error("{0}")]
+    Stream(String),
 }
 
 type Bytes = Box<dyn ByteStream>;
@@ -39,8 +47,8 @@ type Bytes = Box<dyn ByteStream>;
 pub(super) struct Connection {
     pub(super) reader: Reader,
     pub(super) writer: Writer,
-    /// The longest payload that the server accepts, in bytes. 0: it does not say.
-    pub(super) max_payload: usize,
+    /// What the server says of itself.
+    pub(super) info: Info,
 }
 
 /// Reads operations.
@@ -58,8 +66,10 @@ impl Connection {
         target: &Target,
         encryption: Option<&Arc<ClientConfig>>,
         max_payload_bytes: usize,
+        has_headers: bool,
     ) -> Result<Self, NatsError> {
-        let opened = timeout(2 * PATIENCE, Self::greet(target, encryption, max_payload_bytes));
+        let opened = Self::greet(target, encryption, max_payload_bytes, has_headers);
+        let opened = timeout(2 * PATIENCE, opened);
         opened.await.unwrap_or(Err(NatsError::Silent))
     }
 
@@ -67,6 +77,7 @@ impl Connection {
         target: &Target,
         encryption: Option<&Arc<ClientConfig>>,
         max_payload_bytes: usize,
+        has_headers: bool,
     ) -> Result<Self, NatsError> {
         let host = target.host.trim_matches(['[', ']']);
         let mut stream = dial(host, target.port)
@@ -100,13 +111,18 @@ impl Connection {
                 decoder,
             },
             writer: Writer(writer),
-            max_payload: info.max_payload,
+            info,
         };
-        connection.authenticate(target, is_encrypted).await?;
+        let greeting = Greeting {
+            is_encrypted,
+            has_headers,
+            ..Greeting::default()
+        };
+        connection.authenticate(target, greeting).await?;
         Ok(connection)
     }
 
-    async fn authenticate(&mut self, target: &Target, is_encrypted: bool) -> Result<(), NatsError> {
+    async fn authenticate(&mut self, target: &Target, greeting: Greeting<'_>) -> Result<(), NatsError> {
         let user = target.user.as_deref();
         let password = target.password.as_deref();
         let mut hello = connect(Greeting {
@@ -114,8 +130,7 @@ impl Connection {
             password,
             // A user without a password is a token.
             token: user.filter(|_| password.is_none()),
-            is_encrypted,
-            has_headers: false,
+            ..greeting
         });
         hello.extend_from_slice(PING);
         self.writer.send(&hello).await?;

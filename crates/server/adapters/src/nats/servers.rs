@@ -44,6 +44,8 @@ pub struct NatsServers {
     next: usize,
     encryption: Option<Arc<ClientConfig>>,
     pub(super) keepalive: Duration,
+    /// Whether messages come with their headers.
+    has_headers: bool,
 }
 
 impl NatsServers {
@@ -72,7 +74,16 @@ impl NatsServers {
             next: 0,
             encryption,
             keepalive: KEEPALIVE,
+            has_headers: false,
         })
+    }
+
+    /// The same servers, for connections on which messages come with their headers.
+    pub(super) fn with_headers(self) -> Self {
+        Self {
+            has_headers: true,
+            ..self
+        }
     }
 
     /// Connects to the first server that lets us in.
@@ -81,7 +92,13 @@ impl NatsServers {
         for _ in 0..self.targets.len() {
             let target = &self.targets[self.next];
             self.next = (self.next + 1) % self.targets.len();
-            outcome = Connection::open(target, self.encryption.as_ref(), max_payload_bytes).await;
+            let opened = Connection::open(
+                target,
+                self.encryption.as_ref(),
+                max_payload_bytes,
+                self.has_headers,
+            );
+            outcome = opened.await;
             match &outcome {
                 Ok(_) => return outcome,
                 Err(error) => {

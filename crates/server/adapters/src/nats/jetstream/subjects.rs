@@ -1,0 +1,97 @@
+//! The subjects of logs (docs/reference/nats-broker.md, Subjects).
+
+use plimsoll_nats::{NameTooLong, token};
+
+use crate::broker::Source;
+
+/// The longest subject, in bytes. A server accepts lines of 4,096 bytes by default, and a line with a subject has a
+/// subject for the answer, two numbers and a verb, too.
+const MAX_BYTES: usize = 3900;
+
+/// The last parts of the subjects of what has no name in base64.
+const CONTROL: &str = "~control";
+const EMPTY: &str = "~";
+
+/// Makes subjects.
+#[derive(Debug)]
+pub(super) struct Subjects {
+    prefix: String,
+}
+
+impl Subjects {
+    pub(super) fn new(prefix: String) -> Self {
+        Self { prefix }
+    }
+
+    /// Where the messages of a log are stored.
+    pub(super) fn stored(&self, source: Source<'_>) -> Result<String, NameTooLong> {
+        self.subject("h", source)
+    }
+
+    /// Where the messages of a log are announced, and messages that are not kept.
+    pub(super) fn announced(&self, source: Source<'_>) -> Result<String, NameTooLong> {
+        self.subject("r", source)
+    }
+
+    /// Where all messages are stored, with a wildcard.
+    pub(super) fn all_stored(&self) -> String {
+        format!("{}.h.*", self.prefix)
+    }
+
+    /// Where JetStream announces what it has stored.
+    pub(super) fn all_announced(&self) -> String {
+        format!("{}.r.{{{{wildcard(1)}}}}", self.prefix)
+    }
+
+    /// A subject that only the process with this name hears.
+    pub(super) fn probe(&self, name: &str) -> String {
+        format!("{}.p.{name}", self.prefix)
+    }
+
+    fn subject(&self, part: &str, source: Source<'_>) -> Result<String, NameTooLong> {
+        let (name, token) = match source {
+            Source::Control => ("", CONTROL.to_owned()),
+            Source::Stream("") => ("", EMPTY.to_owned()),
+            Source::Stream(name) => (name, token(name)),
+        };
+        let subject = format!("{}.{part}.{token}", self.prefix);
+        if subject.len() <= MAX_BYTES {
+            Ok(subject)
+        } else {
+            Err(NameTooLong { n_bytes: name.len() })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_has_a_subject_of_its_own() {
+        let subjects = Subjects::new("plimsoll".to_owned());
+        for (source, expected) in [
+            (Source::Stream("chat"), "plimsoll.h.Y2hhdA"),
+            (Source::Stream("a.*.> b\r\n"), "plimsoll.h.YS4qLj4gYg0K"),
+            (Source::Stream("räume/1"), "plimsoll.h.csOkdW1lLzE"),
+            (Source::Stream(""), "plimsoll.h.~"),
+            (Source::Stream("~control"), "plimsoll.h.fmNvbnRyb2w"),
+            (Source::Control, "plimsoll.h.~control"),
+        ] {
+            assert_eq!(subjects.stored(source).as_deref(), Ok(expected));
+            let announced = expected.replace(".h.", ".r.");
+            assert_eq!(subjects.announced(source), Ok(announced));
+        }
+        assert_eq!(subjects.all_stored(), "plimsoll.h.*");
+        assert_eq!(subjects.all_announced(), "plimsoll.r.{{wildcard(1)}}");
+    }
+
+    #[test]
+    fn names_that_are_too_long_have_none() {
+        let subjects = Subjects::new("p".to_owned());
+        assert!(subjects.stored(Source::Stream(&"a".repeat(2900))).is_ok());
+        let long = "a".repeat(3000);
+        let expected = Err(NameTooLong { n_bytes: 3000 });
+        assert_eq!(subjects.stored(Source::Stream(&long)), expected);
+    }
+}

@@ -1,0 +1,382 @@
+//! The connection on which JetStream announces messages.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    pin::pin,
+    sync::Arc,
+    time::Duration,
+};
+
+use plimsoll_broker::follower;
+use plimsoll_nats::{
+    Header, Message, Operation, PING, PONG,
+    jetstream::{NUMBER, NUMBER_BEFORE},
+    subscribe, unsubscribe,
+};
+use plimsoll_telemetry::{Dependency, Registry};
+use tokio::{
+    sync::{mpsc, watch},
+    time::{MissedTickBehavior, interval, timeout},
+};
+
+use super::{
+    JetStream,
+    record::{Kind, PASSING, Record},
+    requests::Request,
+    tips::Tip,
+};
+use crate::{
+    broker::{Body, Followers, Health, Listener, News, SILENCE, Store, Verdict},
+    connection::PATIENCE,
+    nats::{
+        connection::{Connection, NatsError, Reader, Writer},
+        is_about_permissions,
+        servers::NatsServers,
+    },
+    supervisor::{self, Link, Session, Stop, stopped},
+};
+
+/// The most subscriptions that are sent at once.
+const BATCH: usize = 512;
+
+/// The most messages between the connection and the followers. Overflow rule: the connection is not read, and NATS closes it
+/// when too much waits for it (`max_pending`, `write_deadline`). Then the followers read what they miss.
+const CAPACITY: usize = 1024;
+
+/// The time between two looks at what is due.
+const TICK: Duration = Duration::from_secs(1);
+
+/// The wait before a log is compared that is heard since a moment ago. A server of a cluster confirms a subscription before the
+/// others know of it.
+const UNTIL_KNOWN: Duration = Duration::from_secs(2);
+
+/// The number of the subscription to the probe.
+const PROBE: u64 = 1;
+
+pub(super) struct Subscriber<L> {
+    broker: JetStream,
+    servers: NatsServers,
+    max_payload_bytes: usize,
+    followers: Followers<JetStream, L>,
+    probe: String,
+}
+
+/// The subscriptions of one connection.
+#[derive(Default)]
+struct Subscriptions {
+    /// The logs of the subscriptions, by their numbers, which are ours.
+    logs: HashMap<u64, Arc<str>>,
+    ids: HashMap<Arc<str>, u64>,
+    last_id: u64,
+    /// What each ping of ours confirms.
+    unconfirmed: VecDeque<Vec<Arc<str>>>,
+    /// Whether the server is one of a cluster.
+    is_of_cluster: bool,
+}
+
+impl<L: Listener> Subscriber<L> {
+    pub(super) fn new(
+        broker: JetStream,
+        servers: NatsServers,
+        max_payload_bytes: usize,
+        listener: Arc<L>,
+        registry: &Registry,
+    ) -> Self {
+        let name: String = std::iter::repeat_with(fastrand::alphanumeric).take(16).collect();
+        Self {
+            probe: broker.shared.subjects.probe(&name),
+            followers: Followers::new(broker.clone(), listener, registry),
+            broker,
+            servers,
+            max_payload_bytes,
+        }
+    }
+
+    pub(super) async fn run(self, status: Dependency, stop: watch::Receiver<bool>) {
+        let link = Link::with_words(
+            "Hearing the streams of the NATS broker",
+            "The NATS broker announces no messages",
+            status,
+        );
+        supervisor::keep(link, self, stop).await;
+    }
+}
+
+impl<L: Listener> Session for Subscriber<L> {
+    type Error = NatsError;
+
+    async fn run(&mut self, link: &mut Link, stop: &mut Stop) -> Result<(), NatsError> {
+        let ended = self.hear(link, stop).await;
+        self.followers.cannot_hear(ended.is_err());
+        ended
+    }
+}
+
+impl<L: Listener> Subscriber<L> {
+    async fn hear(&mut self, link: &mut Link, stop: &mut Stop) -> Result<(), NatsError> {
+        let opened = async {
+            let mut connection = self.servers.connect(self.max_payload_bytes).await?;
+            open(&mut connection, &self.probe).await?;
+            Ok::<_, NatsError>(connection)
+        };
+        let connection = tokio::select! {
+            opened = opened => opened?,
+            () = stopped(stop) => return Ok(()),
+        };
+        let Connection {
+            reader,
+            mut writer,
+            info,
+        } = connection;
+        let (announce, mut announced) = mpsc::channel(CAPACITY);
+        let mut reading = pin!(read_all(reader, announce));
+        let known = self.followers.known();
+        let mut subscriptions = Subscriptions {
+            last_id: PROBE,
+            is_of_cluster: !info.cluster.is_empty(),
+            ..Subscriptions::default()
+        };
+        let serving = async {
+            self.subscribe(&known, &mut subscriptions, &mut writer).await?;
+            link.is_up();
+            self.followers.can_hear();
+            self.serve(&mut writer, &mut subscriptions, &mut announced, stop)
+                .await
+        };
+        let mut serving = pin!(serving);
+        tokio::select! {
+            ended = &mut serving => ended,
+            failed = &mut reading => failed,
+        }
+    }
+
+    async fn serve(
+        &mut self,
+        writer: &mut Writer,
+        subscriptions: &mut Subscriptions,
+        announced: &mut mpsc::Receiver<Operation>,
+        stop: &mut Stop,
+    ) -> Result<(), NatsError> {
+        let mut ticks = interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut health = Health::new();
+        let table = Arc::clone(self.broker.table());
+        self.follow_new(subscriptions, writer).await?;
+        loop {
+            tokio::select! {
+                operation = announced.recv() => match operation {
+                    Some(operation) => {
+                        health.heard();
+                        self.take(operation, subscriptions, writer).await?;
+                    }
+                    // The reader says why.
+                    None => std::future::pending().await,
+                },
+                answer = self.followers.next_answer() => self.followers.take_answer(answer).await,
+                () = table.changed() => self.follow_new(subscriptions, writer).await?,
+                _ = ticks.tick() => {
+                    self.unfollow(subscriptions, writer).await?;
+                    self.followers.check_silent().await;
+                    self.probe(&mut health)?;
+                }
+                () = stopped(stop) => return Ok(()),
+            }
+        }
+    }
+
+    /// Follows logs that are wanted now.
+    async fn follow_new(
+        &mut self,
+        subscriptions: &mut Subscriptions,
+        writer: &mut Writer,
+    ) -> Result<(), NatsError> {
+        let new = self.followers.follow_new();
+        self.subscribe(&new, subscriptions, writer).await
+    }
+
+    async fn subscribe(
+        &self,
+        bases: &[Arc<str>],
+        subscriptions: &mut Subscriptions,
+        writer: &mut Writer,
+    ) -> Result<(), NatsError> {
+        for bases in bases.chunks(BATCH) {
+            let mut bytes = Vec::new();
+            let mut heard = Vec::new();
+            for base in bases {
+                let source = self.broker.source(base);
+                match source.map(|source| self.broker.shared.subjects.announced(source)) {
+                    Some(Ok(subject)) => {
+                        subscribe(&mut bytes, &subject, subscriptions.add(base));
+                        heard.push(Arc::clone(base));
+                    }
+                    Some(Err(error)) => {
+                        tracing::warn!("A stream has no messages in the NATS broker: {error}.");
+                        // No message can be published to it.
+                        self.broker.table().set_heard(base);
+                    }
+                    None => {}
+                }
+            }
+            bytes.extend_from_slice(PING);
+            subscriptions.unconfirmed.push_back(heard);
+            writer.send(&bytes).await?;
+        }
+        Ok(())
+    }
+
+    async fn unfollow(
+        &mut self,
+        subscriptions: &mut Subscriptions,
+        writer: &mut Writer,
+    ) -> Result<(), NatsError> {
+        let mut bytes = Vec::new();
+        for base in self.followers.unfollow() {
+            if let Some(id) = subscriptions.remove(&base) {
+                unsubscribe(&mut bytes, id);
+            }
+        }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        writer.send(&bytes).await
+    }
+
+    /// Tests the connection after a silence.
+    fn probe(&self, health: &mut Health) -> Result<(), NatsError> {
+        match health.check() {
+            Verdict::Healthy => {}
+            Verdict::Deaf => return Err(NatsError::Deaf(SILENCE)),
+            Verdict::Probe => {
+                let requests = self.broker.shared.requests.clone();
+                let probe = Request {
+                    subject: self.probe.clone(),
+                    header: Vec::new(),
+                    payload: Vec::new(),
+                };
+                // Without the probe's return the connection counts as deaf.
+                tokio::spawn(async move { timeout(SILENCE, requests.publish(probe)).await });
+            }
+        }
+        Ok(())
+    }
+
+    async fn take(
+        &mut self,
+        operation: Operation,
+        subscriptions: &mut Subscriptions,
+        writer: &mut Writer,
+    ) -> Result<(), NatsError> {
+        match operation {
+            Operation::Message(message) => {
+                if let Some(base) = subscriptions.logs.get(&message.subscription) {
+                    self.take_message(&Arc::clone(base), message).await;
+                }
+            }
+            Operation::Pong => {
+                for base in subscriptions.unconfirmed.pop_front().into_iter().flatten() {
+                    self.followers.connected(&base).await;
+                    if subscriptions.is_of_cluster {
+                        self.followers.check_later(&base, UNTIL_KNOWN);
+                    }
+                }
+            }
+            Operation::Ping => writer.send(PONG).await?,
+            Operation::Error(error) if is_about_permissions(&error) => tracing::warn!(
+                "NATS does not permit a part of the NATS broker: {error}. The user needs the permissions in \
+                 docs/reference/nats-broker.md."
+            ),
+            Operation::Error(error) => return Err(NatsError::Refused(error)),
+            // A message that is too long is missing, and found to be so with the next one.
+            Operation::TooLong { .. } | Operation::Info(_) | Operation::Ok => {}
+        }
+        Ok(())
+    }
+
+    async fn take_message(&mut self, base: &Arc<str>, message: Message) {
+        let Message { header, payload, .. } = message;
+        let header = Header::read(&header);
+        if header.get(PASSING).is_some() {
+            return self.followers.tell(base, News::Passing(payload)).await;
+        }
+        let numbers = header.number(NUMBER).zip(header.number(NUMBER_BEFORE));
+        // Other programs may publish there.
+        let Some((record, (number, before))) = Record::read(&header).zip(numbers) else {
+            return;
+        };
+        let tips = &self.broker.shared.tips;
+        if before > record.after {
+            // It is in no log; see [`super::write`].
+            return tips.forget(base);
+        }
+        let head = Some(record.head.clone());
+        tips.heard(base, Tip { number, head });
+        match record.kind {
+            Kind::Message { before_ms } => {
+                let message = follower::Message {
+                    epoch: record.head.epoch,
+                    offset: record.head.offset,
+                    at_ms: record.head.at_ms,
+                    before_ms,
+                    n_bytes: payload.len(),
+                    body: Body { number, payload },
+                };
+                self.followers.arrived(base, message).await;
+            }
+            Kind::Marker { .. } => {
+                let known = self.broker.table().position(base);
+                if known.is_some_and(|known| known.epoch != record.head.epoch) {
+                    self.followers.check(base).await;
+                }
+            }
+        }
+    }
+}
+
+impl Subscriptions {
+    fn add(&mut self, base: &Arc<str>) -> u64 {
+        self.last_id += 1;
+        self.logs.insert(self.last_id, Arc::clone(base));
+        self.ids.insert(Arc::clone(base), self.last_id);
+        self.last_id
+    }
+
+    fn remove(&mut self, base: &str) -> Option<u64> {
+        let id = self.ids.remove(base)?;
+        self.logs.remove(&id);
+        Some(id)
+    }
+}
+
+/// Subscribes to the probe, and waits until that is confirmed.
+async fn open(connection: &mut Connection, probe: &str) -> Result<(), NatsError> {
+    let mut bytes = Vec::new();
+    subscribe(&mut bytes, probe, PROBE);
+    bytes.extend_from_slice(PING);
+    connection.writer.send(&bytes).await?;
+    let confirmed = async {
+        loop {
+            match connection.reader.decoder.decode()? {
+                Some(Operation::Pong) => return Ok(()),
+                Some(Operation::Error(error)) => return Err(NatsError::Refused(error)),
+                Some(_) => {}
+                None => connection.reader.read().await?,
+            }
+        }
+    };
+    timeout(PATIENCE, confirmed)
+        .await
+        .unwrap_or(Err(NatsError::Silent))
+}
+
+/// Reads what NATS sends until the connection ends.
+async fn read_all(mut reader: Reader, announce: mpsc::Sender<Operation>) -> Result<(), NatsError> {
+    loop {
+        reader.read().await?;
+        while let Some(operation) = reader.decoder.decode()? {
+            if announce.send(operation).await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+}
