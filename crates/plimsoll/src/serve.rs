@@ -271,7 +271,7 @@ impl Options {
             engine: sources
                 .engine()
                 .or_else(|| broker.as_ref().map(SharedBroker::engine)),
-            sessions: broker.as_ref().map(SharedBroker::sessions),
+            sessions: broker.as_ref().and_then(SharedBroker::sessions),
         };
         let config = self.config(&open_files, clients.addresses(), registry.clone(), shared)?;
         let tls = config.tls.clone();
@@ -325,26 +325,29 @@ impl Options {
 
     /// The broker that several servers share, if there is one.
     fn shared_broker(&self, sources: &Sources, registry: &Registry) -> Result<Option<SharedBroker>, Failure> {
-        if !self.keeping.is_shared() {
+        let Some(name) = self.keeping.name().filter(|_| self.keeping.is_shared()) else {
             return Ok(None);
-        }
+        };
         if self.durable_streams.durable_streams().is_some() {
-            let text =
-                "--ds reads the streams in the memory of one server; it cannot be used with --broker redis";
-            return Err(Failure::Usage(text.to_owned()));
+            return Err(Failure::Usage(format!(
+                "--ds reads the streams in the memory of one server; it cannot be used with --broker {name}"
+            )));
         }
         tracing::info!(
-            "Streams are shared with all servers of this Redis (--redis_prefix {}): a message that is confirmed is \
-             stored, and reaches every client once and in order; a loss is announced. A session goes on at any of \
-             them. No client is present on any stream.",
-            self.ingest.prefix()
+            "Streams are shared with all servers of {}: a message that is confirmed is stored, and reaches every client \
+             once and in order; a loss is announced. {}, and no client is present on any stream.",
+            self.ingest.place(name),
+            match self.keeping.sessions_ttl() {
+                Some(_) => "A session goes on at any of them",
+                None => "Sessions are not resumed",
+            }
         );
         if self.ingest.passes_broker_by() {
             tracing::warn!(
                 "Messages of the adapters redis and nats pass the broker by: clients that are away miss them. Use http or redisx."
             );
         }
-        Ok(self.ingest.broker(sources, &self.keeping, registry))
+        Ok(self.ingest.broker(name, sources, &self.keeping, registry))
     }
 
     /// The remote application, without an embedded one.

@@ -84,7 +84,8 @@ export const readiness = async (server) => (await fetch(server.http("/ready"))).
 
 /**
  * An engine has a name, `flags(store)` for the servers, `start(t)` for a store that keeps its data when it is killed, and
- * `startForgetful(t)` for one that does not. `cut(t, store)` makes a function that cuts the subscriptions of all servers.
+ * `startForgetful(t)` for one that does not. `cut(t, store)` makes a function that cuts the subscriptions of all servers, and
+ * `redis(t, store)` is a Redis for the adapter redisx.
  */
 export function brokerScenarios(engine) {
   describe("two servers", () => {
@@ -207,7 +208,7 @@ export function brokerScenarios(engine) {
     const server = await startServer(engine, store);
     t.after(() => server.stop());
     await server.logged(engine.startText);
-    await server.logged(/A session goes on at any of them\. No client is present on any stream/);
+    await server.logged(engine.absences);
     const client = await subscribed(t, server, "s");
     client.send({ command: "presence", identifier: pubsub("s") });
     const { type, message } = await next(client);
@@ -253,5 +254,32 @@ export function brokerScenarios(engine) {
     }
     await publish(servers[1], "once", 2);
     await expectNumbers(client, 1, 2);
+  });
+
+  test("an entry of a Redis stream is published once, by one server, for the clients of all", async (t) => {
+    const store = await engine.start(t);
+    const redis = await engine.redis(t, store);
+    const named = engine.flags(store).includes("--redis_url") ? [] : ["--redis_url", redis.url];
+    const flags = [...named, "--broadcast_adapter", "http,redisx", "--redisx_read_block_milliseconds", "500"];
+    const servers = await Promise.all([startServer(engine, store, ...flags), startServer(engine, store, ...flags)]);
+    t.after(() => Promise.all(servers.map((server) => server.stop())));
+    const clients = await Promise.all(servers.map((server) => subscribed(t, server, "s")));
+    for (const server of servers) {
+      await eventually(async () => (await readiness(server)) === 200, "a server that is ready", PATIENCE_MS);
+    }
+    const admin = redis.client(t);
+    for (let n = 1; n <= 20; n++) {
+      await admin.call("XADD", "__anycable__", "*", "payload", JSON.stringify({ stream: "s", data: String(n) }));
+    }
+    for (const client of clients) {
+      const heard = [];
+      while (heard.length < 20) heard.push((await next(client)).message);
+      // Two servers take the entries, so their order is that in which the servers publish them.
+      assert.deepEqual(
+        heard.toSorted((a, b) => a - b),
+        Array.from({ length: 20 }, (_, n) => n + 1),
+      );
+    }
+    await eventually(async () => (await admin.call("XLEN", "__anycable__")) === 0, "an empty stream", PATIENCE_MS);
   });
 }

@@ -2,7 +2,10 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import net from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { within } from "./deadline.mjs";
 import { Inbox } from "./inbox.mjs";
@@ -14,17 +17,40 @@ process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 
 export class NatsServer {
   #port;
+  #monitor;
   #options;
+  #folder;
+  #forgets;
   #child;
 
-  /** Ends with the test. */
-  static async start(t, { port, options = [] } = {}) {
+  /**
+   * Ends with the test. `jetStream`: it keeps streams in a folder of its own, which it loses with each death if it `forgets`.
+   * `settings` are lines of a settings file.
+   */
+  static async start(t, { port, options = [], settings, jetStream = false, forgets = false } = {}) {
     const server = new NatsServer();
     server.#port = port ?? (await freePort());
+    server.#monitor = await freePort();
     server.#options = options;
-    t.after(() => server.kill());
+    server.#forgets = forgets;
+    server.#folder = mkdtempSync(join(tmpdir(), "plimsoll-nats-"));
+    if (jetStream) server.enableJetStream();
+    if (settings) {
+      const file = join(server.#folder, "nats.conf");
+      writeFileSync(file, `${settings}\n`);
+      server.#options = [...server.#options, "--config", file];
+    }
+    t.after(async () => {
+      await server.kill();
+      rmSync(server.#folder, { recursive: true, force: true });
+    });
     await server.resume();
     return server;
+  }
+
+  /** From its next start on it has JetStream. */
+  enableJetStream() {
+    this.#options = [...this.#options, "--jetstream", "--store_dir", join(this.#folder, "store")];
   }
 
   get url() {
@@ -37,7 +63,9 @@ export class NatsServer {
 
   /** Starts again what was killed. */
   async resume() {
-    const args = ["--addr", "127.0.0.1", "--port", String(this.#port), ...this.#options];
+    if (this.#forgets) rmSync(join(this.#folder, "store"), { recursive: true, force: true });
+    const monitor = this.#options.includes("--http_port") ? [] : ["--http_port", String(this.#monitor)];
+    const args = ["--addr", "127.0.0.1", "--port", String(this.#port), ...monitor, ...this.#options];
     const child = spawn("nats-server", args, { stdio: ["ignore", "inherit", "pipe"] });
     this.#child = child;
     running.add(child);
@@ -60,6 +88,10 @@ export class NatsServer {
     return this.#child.exited;
   }
 
+  signal(name) {
+    this.#child.kill(name);
+  }
+
   /** A peer that hears all subjects and can publish; it ends with the test. */
   peer(t) {
     return NatsPeer.connect(t, this.#port);
@@ -67,14 +99,15 @@ export class NatsServer {
 }
 
 /** Three NATS servers that know each other, as soon as they do. */
-export async function startNatsCluster(t) {
+export async function startNatsCluster(t, options = {}) {
   const ports = await Promise.all([0, 1, 2].map(freePort));
   const routes = ports.map((port) => `nats://127.0.0.1:${port}`).join(",");
   const monitors = await Promise.all([0, 1, 2].map(freePort));
   const servers = await Promise.all(
     ports.map((port, n) => {
       const cluster = ["--cluster_name", "plimsoll", "--cluster", `nats://127.0.0.1:${port}`, "--routes", routes];
-      return NatsServer.start(t, { options: [...cluster, "--http_port", String(monitors[n])] });
+      const name = ["--name", `server-${n}`];
+      return NatsServer.start(t, { ...options, options: [...cluster, ...name, "--http_port", String(monitors[n])] });
     }),
   );
   for (const monitor of monitors) {

@@ -21,7 +21,12 @@ export class Tunnel {
 
   /** The address of a path behind the tunnel. */
   ws(path) {
-    return `ws://127.0.0.1:${this.#server.address().port}${path}`;
+    return `ws://${this.address}${path}`;
+  }
+
+  /** Host and port. */
+  get address() {
+    return `127.0.0.1:${this.#server.address().port}`;
   }
 
   shut() {

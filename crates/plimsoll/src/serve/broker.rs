@@ -22,7 +22,7 @@ const MIN_PRESENCE_BYTES: u64 = 8 << 20;
 #[group(id = "keeping")]
 pub(super) struct BrokerOptions {
     /// Where messages are kept for clients that were away: memory keeps them in this process, redis in the Redis of
-    /// --redis_url, which several servers share.
+    /// --redis_url and nats in the JetStream of --nats_servers, which several servers share.
     #[arg(long, value_enum)]
     broker: Option<Adapter>,
     /// Sets of settings under one name; comma-separated. broker: --broker memory.
@@ -78,6 +78,8 @@ enum Adapter {
     Memory,
     /// In Redis, shared by several servers.
     Redis,
+    /// In NATS JetStream, shared by several servers.
+    Nats,
     /// Nowhere.
     None,
 }
@@ -140,13 +142,14 @@ impl BrokerOptions {
         match self.adapter() {
             Adapter::Memory => Some("memory"),
             Adapter::Redis => Some("redis"),
+            Adapter::Nats => Some("nats"),
             Adapter::None => None,
         }
     }
 
     /// Whether several servers share the broker.
     pub(super) fn is_shared(&self) -> bool {
-        self.adapter() == Adapter::Redis
+        matches!(self.adapter(), Adapter::Redis | Adapter::Nats)
     }
 
     /// Whether the broker keeps who is present.
@@ -156,13 +159,13 @@ impl BrokerOptions {
 
     /// How long a client may take to come back to its session. `None`: the broker keeps no sessions.
     pub(super) fn sessions_ttl(&self) -> Option<Duration> {
-        let keeps_sessions = self.name().is_some() && self.sessions_ttl > 0;
-        keeps_sessions.then(|| Duration::from_secs(self.sessions_ttl.into()))
+        let keeps_sessions = matches!(self.adapter(), Adapter::Memory | Adapter::Redis);
+        (keeps_sessions && self.sessions_ttl > 0).then(|| Duration::from_secs(self.sessions_ttl.into()))
     }
 
     /// Whether a client needs a token to go on with its session.
     pub(super) fn checks_returns(&self) -> bool {
-        self.name().is_some() && self.resume_check == ResumeCheck::Token
+        self.sessions_ttl().is_some() && self.resume_check == ResumeCheck::Token
     }
 
     /// The settings of the broker, with the sessions of all servers if they share them. `None`: nothing is kept.

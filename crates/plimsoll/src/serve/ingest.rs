@@ -148,7 +148,8 @@ impl IngestOptions {
             || self.takes(Adapter::Redisx)
             || self.pubsub == Some(PubSub::Redis)
             || broker == Some("redis");
-        let needs_nats = self.takes(Adapter::Nats) || self.pubsub == Some(PubSub::Nats);
+        let needs_nats =
+            self.takes(Adapter::Nats) || self.pubsub == Some(PubSub::Nats) || broker == Some("nats");
         Ok(Sources {
             redis: needs_redis.then(|| self.redis.server()).transpose()?,
             nats: needs_nats.then(|| self.nats.servers()).transpose()?,
@@ -268,21 +269,32 @@ impl IngestOptions {
         Ingest { stop, tasks }
     }
 
-    /// The broker in the Redis of `sources`, with the limits of `keeping`. `None`: they have no Redis.
+    /// The broker with this name in the Redis or NATS of `sources`, with the limits of `keeping`. `None`: it is not shared.
     pub(super) fn broker(
         &self,
+        name: &str,
         sources: &Sources,
         keeping: &BrokerOptions,
         registry: &Registry,
     ) -> Option<SharedBroker> {
-        let server = sources.redis.clone()?;
-        let (retentions, sessions_ttl) = (keeping.retentions(), keeping.sessions_ttl());
-        Some(self.redis.broker(server, retentions, sessions_ttl, registry))
+        let retentions = keeping.retentions();
+        match name {
+            "redis" => {
+                let server = sources.redis.clone()?;
+                Some(self.redis.broker(server, retentions, keeping.sessions_ttl(), registry))
+            }
+            "nats" => Some(self.nats.broker(sources.nats.clone()?, retentions)),
+            _ => None,
+        }
     }
 
-    /// The beginning of the names of the broker.
-    pub(super) fn prefix(&self) -> &str {
-        self.redis.prefix()
+    /// Where the broker with this name is, in words.
+    pub(super) fn place(&self, name: &str) -> String {
+        if name == "nats" {
+            format!("this NATS (--nats_prefix {})", self.nats.prefix())
+        } else {
+            format!("this Redis (--redis_prefix {})", self.redis.prefix())
+        }
     }
 
     /// Whether every message of the adapter redis or nats reaches this server without the broker.
@@ -305,13 +317,13 @@ impl IngestOptions {
 fn excluded(pubsub: PubSub, broker: &str) -> Failure {
     let pubsub = pubsub.name().to_lowercase();
     Failure::Usage(match broker {
-        "redis" => format!(
-            "--pubsub {pubsub} and --broker redis both connect the servers of a cluster, and only the broker keeps messages. \
+        "redis" | "nats" => format!(
+            "--pubsub {pubsub} and --broker {broker} both connect the servers of a cluster, and only the broker keeps messages. \
              Leave out --pubsub"
         ),
         _ => format!(
             "--pubsub {pubsub} connects several servers, and --broker {broker} keeps messages on one of them: a client that \
-             comes back to another server would miss messages. Leave out one of both, or use --broker redis alone"
+             comes back to another server would miss messages. Leave out one of both, or use --broker redis or --broker nats alone"
         ),
     })
 }

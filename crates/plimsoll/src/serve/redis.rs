@@ -121,13 +121,8 @@ impl RedisOptions {
         registry: &Registry,
     ) -> SharedBroker {
         let timeout = Duration::from_millis(self.redis_publish_timeout);
-        SharedBroker::new(
-            server,
-            &self.redis_prefix,
-            timeout,
-            (retentions, sessions_ttl),
-            registry,
-        )
+        let limits = (retentions, sessions_ttl);
+        SharedBroker::in_redis(server, &self.redis_prefix, timeout, limits, registry)
     }
 
     /// The key of the stream that the adapter redisx reads.

@@ -1,5 +1,5 @@
-//! The Redis broker as the engine of the server, and the server as the listener of the broker
-//! (docs/reference/redis-broker.md).
+//! The broker that several servers share as the engine of the server, and the server as the listener of the broker
+//! (docs/reference/redis-broker.md, docs/reference/nats-broker.md).
 
 use std::{
     collections::HashMap,
@@ -9,20 +9,27 @@ use std::{
 };
 
 use plimsoll_adapters::{
-    Broker, BrokerSettings, BrokerTasks, Hearing, Limits, Listener, News, Record, RequestError, Server,
-    Source,
+    Broker, BrokerSettings, Hearing, JetStream, JetStreamSettings, Limits, Listener, News, Server, Source,
 };
-use plimsoll_broker::{Place, Retentions};
+use plimsoll_broker::{Place, Retention, Retentions};
 use plimsoll_cable::broadcast::{Publication, RemoteDisconnect, encode, encode_disconnect};
-use plimsoll_server::{Answering, Engine, EngineError, Publisher, Sending, SessionStore, StoredSession};
+use plimsoll_server::{Engine, EngineError, Publisher, Sending, SessionStore};
 use plimsoll_telemetry::Registry;
 use tokio::{sync::watch, task::JoinHandle};
+
+use self::{
+    sessions::RedisSessions,
+    store::{Store, Tasks},
+};
+
+mod sessions;
+mod store;
 
 /// How long the broker's connections may take to end.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long Redis remembers an idempotency key: as long as the memory of one server.
-const KEY_TTL: Duration = Duration::from_mins(5);
+/// How long an idempotency key is remembered: as long as in the memory of one server.
+pub(super) const KEY_TTL: Duration = Duration::from_mins(5);
 
 /// How much is kept of the commands to all servers: a server that is away for as long misses them.
 const CONTROL: Limits = Limits {
@@ -32,20 +39,21 @@ const CONTROL: Limits = Limits {
 
 /// A broker that is not connected yet.
 pub(super) struct SharedBroker {
-    broker: Broker,
-    tasks: BrokerTasks,
+    store: Store,
+    tasks: Tasks,
     retentions: Arc<Retentions>,
 }
 
 /// A broker at work.
 pub(super) struct RunningBroker {
-    broker: Broker,
+    store: Store,
     stop: watch::Sender<bool>,
     work: JoinHandle<()>,
 }
 
 impl SharedBroker {
-    pub(super) fn new(
+    /// A broker in Redis.
+    pub(super) fn in_redis(
         server: Server,
         prefix: &str,
         publish_timeout: Duration,
@@ -61,30 +69,43 @@ impl SharedBroker {
         };
         let (broker, tasks) = Broker::new(settings, registry);
         Self {
-            broker,
-            tasks,
+            store: Store::Redis(broker),
+            tasks: Tasks::Redis(tasks),
+            retentions: Arc::new(retentions),
+        }
+    }
+
+    /// A broker in NATS JetStream, which keeps as much of each log as `settings` say.
+    pub(super) fn in_jetstream(settings: JetStreamSettings, retentions: Retentions) -> Self {
+        let (broker, tasks) = JetStream::new(settings);
+        Self {
+            store: Store::JetStream(broker),
+            tasks: Tasks::JetStream(Box::new(tasks)),
             retentions: Arc::new(retentions),
         }
     }
 
     /// The broker as the server uses it.
     pub(super) fn engine(&self) -> Arc<dyn Engine> {
-        Arc::new(RedisEngine {
-            broker: self.broker.clone(),
+        Arc::new(SharedEngine {
+            store: self.store.clone(),
             retentions: Arc::clone(&self.retentions),
             heard: Mutex::default(),
         })
     }
 
-    /// The sessions of all servers.
-    pub(super) fn sessions(&self) -> Arc<dyn SessionStore> {
-        Arc::new(RedisSessions(self.broker.clone()))
+    /// The sessions of all servers. `None`: the store keeps none.
+    pub(super) fn sessions(&self) -> Option<Arc<dyn SessionStore>> {
+        match &self.store {
+            Store::Redis(broker) => Some(Arc::new(RedisSessions(broker.clone()))),
+            Store::JetStream(_) => None,
+        }
     }
 
     /// Connects in the background.
     pub(super) fn start(self, publisher: Publisher, registry: &Registry) -> RunningBroker {
         let Self {
-            broker,
+            store,
             tasks,
             retentions,
         } = self;
@@ -93,49 +114,44 @@ impl SharedBroker {
             publisher,
             retentions,
         };
-        let part = || registry.dependency("redis_broker");
-        let statuses = (part(), part());
         let registry = registry.clone();
-        let commands_are_heard = broker.hear(Source::Control);
+        let commands_are_heard = store.hear(Source::Control);
         let work = tokio::spawn(async move {
-            tasks.run(inlet, statuses, &registry, stopped).await;
+            tasks.run(inlet, &registry, stopped).await;
             drop(commands_are_heard);
         });
-        RunningBroker { broker, stop, work }
+        RunningBroker { store, stop, work }
     }
 }
 
 impl RunningBroker {
     pub(super) async fn stop(self) {
-        self.broker.confirm_records().await;
+        self.store.confirm_sessions().await;
         self.stop.send_replace(true);
         if tokio::time::timeout(STOP_TIMEOUT, self.work).await.is_err() {
-            tracing::debug!("The connections of the Redis broker did not end in time.");
+            tracing::debug!("The connections of the broker did not end in time.");
         }
     }
 }
 
 #[derive(Debug)]
-struct RedisEngine {
-    broker: Broker,
+struct SharedEngine {
+    store: Store,
     retentions: Arc<Retentions>,
     /// The streams that are heard, with the number of reasons. Clients choose the names, so this map's hashes have a
     /// random key (ARCHITECTURE, "Hash tables").
     heard: Mutex<HashMap<Box<str>, (usize, Hearing)>>,
 }
 
-impl RedisEngine {
+impl SharedEngine {
     async fn send(&self, publication: &Publication, key: Option<String>) -> Result<(), EngineError> {
         let source = Source::Stream(&publication.stream);
         let payload = encode(publication);
-        let sent = if publication.options.is_transient {
-            self.broker.pass(source, &payload).await
-        } else {
-            let limits = limits(&self.retentions, source);
-            let published = self.broker.publish(source, &payload, limits, key.as_deref());
-            published.await.map(drop)
-        };
-        sent.map_err(away)
+        if publication.options.is_transient {
+            return self.store.pass(source, &payload).await;
+        }
+        let limits = limits(&self.retentions, source);
+        self.store.publish(source, &payload, limits, key.as_deref()).await
     }
 
     fn heard(&self) -> MutexGuard<'_, HashMap<Box<str>, (usize, Hearing)>> {
@@ -144,7 +160,7 @@ impl RedisEngine {
     }
 }
 
-impl Engine for RedisEngine {
+impl Engine for SharedEngine {
     fn publish(&self, publications: Vec<Publication>) -> Sending<'_> {
         self.publish_once(publications, None)
     }
@@ -163,10 +179,9 @@ impl Engine for RedisEngine {
     fn disconnect(&self, command: RemoteDisconnect) -> Sending<'_> {
         Box::pin(async move {
             // First, so that no client of another server goes on with its session meanwhile.
-            self.broker.revoke(&command.identifiers).await.map_err(away)?;
+            self.store.revoke_sessions(&command.identifiers).await?;
             let payload = encode_disconnect(&command);
-            let published = self.broker.publish(Source::Control, &payload, CONTROL, None);
-            published.await.map(drop).map_err(away)
+            self.store.publish(Source::Control, &payload, CONTROL, None).await
         })
     }
 
@@ -175,7 +190,7 @@ impl Engine for RedisEngine {
         match heard.get_mut(stream) {
             Some((n, _)) => *n += 1,
             None => {
-                let hearing = self.broker.hear(Source::Stream(stream));
+                let hearing = self.store.hear(Source::Stream(stream));
                 heard.insert(stream.into(), (1, hearing));
             }
         }
@@ -197,7 +212,7 @@ impl Engine for RedisEngine {
     }
 
     fn heard<'a>(&'a self, stream: &'a str) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
-        let waiting = RedisEngine::heard(self)
+        let waiting = SharedEngine::heard(self)
             .get(stream)
             .map(|(_, hearing)| hearing.heard());
         Box::pin(async move {
@@ -205,49 +220,6 @@ impl Engine for RedisEngine {
                 waiting.await;
             }
         })
-    }
-}
-
-/// The sessions of all servers, in Redis.
-#[derive(Debug)]
-struct RedisSessions(Broker);
-
-impl SessionStore for RedisSessions {
-    fn hold(&self, sid: &str, session: StoredSession) {
-        self.0.hold(sid, record(session));
-    }
-
-    fn leave(&self, sid: &str, session: StoredSession) {
-        self.0.leave(sid, record(session));
-    }
-
-    fn end(&self, sid: &str) {
-        self.0.remove(sid);
-    }
-
-    fn take<'a>(
-        &'a self,
-        sid: &'a str,
-        identifiers: Option<&'a str>,
-    ) -> Answering<'a, Option<StoredSession>> {
-        Box::pin(async move {
-            let taken = self.0.take(sid, identifiers).await.map_err(away)?;
-            Ok(taken.map(|Record { guard, content }| StoredSession {
-                identifiers: guard,
-                record: content,
-            }))
-        })
-    }
-
-    fn is_taken<'a>(&'a self, sid: &'a str) -> Answering<'a, bool> {
-        Box::pin(async move { self.0.is_taken(sid).await.map_err(away) })
-    }
-}
-
-fn record(session: StoredSession) -> Record {
-    Record {
-        guard: session.identifiers,
-        content: session.record,
     }
 }
 
@@ -264,9 +236,18 @@ fn limits(retentions: &Retentions, source: Source<'_>) -> Limits {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it is the end of an error")]
-fn away(error: RequestError) -> EngineError {
-    EngineError::Away(format!("{error}; the message may be stored all the same"))
+/// The greatest limits of all logs.
+pub(super) fn greatest(retentions: &Retentions) -> Limits {
+    let of_patterns = retentions.by_pattern.iter().map(|(_, retention)| retention);
+    let all: Vec<&Retention> = of_patterns.chain([&retentions.default]).collect();
+    Limits {
+        limit: all.iter().map(|retention| retention.limit).max().unwrap_or(0),
+        ttl: all
+            .iter()
+            .map(|retention| retention.ttl)
+            .max()
+            .unwrap_or_default(),
+    }
 }
 
 /// Hands what comes from the broker to the server.

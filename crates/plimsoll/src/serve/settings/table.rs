@@ -96,11 +96,17 @@ const REDIS_KEEPALIVE: &[Condition] = &[
     Has("pubsub", "redis"),
 ];
 const REDIS_STREAM: &[Condition] = &[Has("broadcast-adapter", "redisx")];
-const NATS: &[Condition] = &[Has("broadcast-adapter", "nats"), Has("pubsub", "nats")];
+const NATS: &[Condition] = &[
+    Has("broadcast-adapter", "nats"),
+    Has("pubsub", "nats"),
+    Has("broker", "nats"),
+];
+const NATS_BROKER: &[Condition] = &[Has("broker", "nats")];
 const BROKER: &[Condition] = &[
     Has("broker", "memory"),
     Has("presets", "broker"),
     Has("broker", "redis"),
+    Has("broker", "nats"),
 ];
 const MEMORY_BROKER: &[Condition] = &[Has("broker", "memory"), Has("presets", "broker")];
 const API: &[Condition] = &[Set("api-secret"), Set("secret"), Set("api-port")];
@@ -216,6 +222,11 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("redis-pubsub-channel", "redis_pubsub.channel").needs(&[Has("pubsub", "redis")]),
     setting("nats-servers", "nats.servers").with_credentials().needs(NATS),
     setting("nats-dont-randomize-servers", "nats.dont_randomize_servers").needs(NATS),
+    setting("nats-prefix", "nats.prefix").needs(NATS_BROKER),
+    setting("nats-stream", "nats.stream").needs(NATS_BROKER),
+    setting("nats-replicas", "nats.replicas").needs(NATS_BROKER),
+    setting("nats-publish-timeout", "nats.publish_timeout").needs(NATS_BROKER),
+    setting("jetstream-ready-timeout", "embedded_nats.jetstream_ready_timeout").needs(NATS_BROKER),
     setting("nats-channel", "nats_broadcast.channel").needs(&[Has("broadcast-adapter", "nats")]),
     setting("nats-pubsub-channel", "nats_pubsub.channel").needs(&[Has("pubsub", "nats")]),
     setting("broker", "broker.adapter"),

@@ -15,7 +15,7 @@ pub(super) struct Unsupported {
 }
 
 const NO_EMBEDDED_NATS: &str = "there is no embedded NATS server; connect servers with a NATS or a Redis of your own \
-    (--pubsub).";
+    (--pubsub, --broker).";
 const NO_PUSHER: &str = "the Pusher protocol is not supported; clients connect with Action Cable.";
 const NO_GRAPHQL: &str =
     "GraphQL's WebSocket protocols are not supported; use GraphQL subscriptions over Action Cable.";
@@ -56,7 +56,6 @@ pub(super) const UNSUPPORTED: &[Unsupported] = &[
     switch("enats-debug", "embedded_nats.debug", NO_EMBEDDED_NATS),
     switch("enats-trace", "embedded_nats.trace", NO_EMBEDDED_NATS),
     option("enats-max-payload", "embedded_nats.max_payload", NO_EMBEDDED_NATS),
-    option("jetstream-ready-timeout", "embedded_nats.jetstream_ready_timeout", NO_EMBEDDED_NATS),
     key("embedded_nats.jetstream", NO_EMBEDDED_NATS),
     option("pusher-app-id", "pusher.app_id", NO_PUSHER),
     option("pusher-app-key", "pusher.app_key", NO_PUSHER),

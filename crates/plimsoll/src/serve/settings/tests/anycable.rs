@@ -9,14 +9,14 @@ fn what_is_not_supported_is_named_with_what_happens_instead() {
     check_file(
         "presets = ['broker']\n[embedded_nats]\nservice_addr = 'nats://a'\nenabled = false",
         &expect![[r#"
-            warning: anycable.toml:3:1: embedded_nats.service_addr is not supported: there is no embedded NATS server; connect servers with a NATS or a Redis of your own (--pubsub).
+            warning: anycable.toml:3:1: embedded_nats.service_addr is not supported: there is no embedded NATS server; connect servers with a NATS or a Redis of your own (--pubsub, --broker).
             presets = ["broker"]  # anycable.toml:1"#]],
     );
     check_file(
         "[[embedded_nats.routes]]\na = 1",
         &expect![
             "warning: anycable.toml:1:17: embedded_nats.routes is not supported: there is no embedded NATS server; \
-             connect servers with a NATS or a Redis of your own (--pubsub)."
+             connect servers with a NATS or a Redis of your own (--pubsub, --broker)."
         ],
     );
     check_environment(
@@ -34,8 +34,8 @@ fn what_is_not_supported_is_named_with_what_happens_instead() {
             "--port=1",
         ],
         &expect![[r#"
-            warning: --embed-nats is not supported: there is no embedded NATS server; connect servers with a NATS or a Redis of your own (--pubsub).
-            warning: --enats-addr is not supported: there is no embedded NATS server; connect servers with a NATS or a Redis of your own (--pubsub).
+            warning: --embed-nats is not supported: there is no embedded NATS server; connect servers with a NATS or a Redis of your own (--pubsub, --broker).
+            warning: --enats-addr is not supported: there is no embedded NATS server; connect servers with a NATS or a Redis of your own (--pubsub, --broker).
             warning: --hub-gopool-size is not supported: it is not needed: one thread per core serves its own clients (--shards).
             port = 1  # command line"#]],
     );

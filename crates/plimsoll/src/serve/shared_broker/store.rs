@@ -1,0 +1,113 @@
+//! The stores of the logs that several servers share: Redis, and NATS JetStream.
+
+use plimsoll_adapters::{
+    Broker, BrokerTasks, Hearing, JetStream, JetStreamError, JetStreamTasks, Limits, Listener, RequestError,
+    Source,
+};
+use plimsoll_server::EngineError;
+use plimsoll_telemetry::Registry;
+use tokio::sync::watch;
+
+/// A store. A clone is the same store.
+#[derive(Debug, Clone)]
+pub(super) enum Store {
+    Redis(Broker),
+    JetStream(JetStream),
+}
+
+/// The connections of a store.
+pub(super) enum Tasks {
+    Redis(BrokerTasks),
+    JetStream(Box<JetStreamTasks>),
+}
+
+impl Store {
+    /// Stores a message at the end of a log, and announces it to all servers.
+    pub(super) async fn publish(
+        &self,
+        source: Source<'_>,
+        payload: &[u8],
+        limits: Limits,
+        key: Option<&str>,
+    ) -> Result<(), EngineError> {
+        match self {
+            Self::Redis(broker) => {
+                let stored = broker.publish(source, payload, limits, key).await;
+                stored.map(drop).map_err(|error| of_redis(&error))
+            }
+            Self::JetStream(broker) => broker.publish(source, payload, key).await.map_err(of_jetstream),
+        }
+    }
+
+    /// Announces a message that is not kept.
+    pub(super) async fn pass(&self, source: Source<'_>, payload: &[u8]) -> Result<(), EngineError> {
+        match self {
+            Self::Redis(broker) => broker
+                .pass(source, payload)
+                .await
+                .map_err(|error| of_redis(&error)),
+            Self::JetStream(broker) => broker.pass(source, payload).await.map_err(of_jetstream),
+        }
+    }
+
+    /// Sees to it that no session of this client goes on that has begun by now.
+    pub(super) async fn revoke_sessions(&self, identifiers: &str) -> Result<(), EngineError> {
+        match self {
+            Self::Redis(broker) => broker
+                .revoke(identifiers)
+                .await
+                .map_err(|error| of_redis(&error)),
+            Self::JetStream(_) => Ok(()),
+        }
+    }
+
+    /// Waits, for a limited time, until the store has the sessions of this server.
+    pub(super) async fn confirm_sessions(&self) {
+        match self {
+            Self::Redis(broker) => broker.confirm_records().await,
+            Self::JetStream(_) => {}
+        }
+    }
+
+    /// Begins to hear a log.
+    pub(super) fn hear(&self, source: Source<'_>) -> Hearing {
+        match self {
+            Self::Redis(broker) => broker.hear(source),
+            Self::JetStream(broker) => broker.hear(source),
+        }
+    }
+}
+
+impl Tasks {
+    /// The name of the dependency.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Redis(_) => "redis_broker",
+            Self::JetStream(_) => "nats_broker",
+        }
+    }
+
+    /// Stays connected until `stop` becomes true, and hands all news to `listener`.
+    pub(super) async fn run(self, listener: impl Listener, registry: &Registry, stop: watch::Receiver<bool>) {
+        let name = self.name();
+        let statuses = (registry.dependency(name), registry.dependency(name));
+        match self {
+            Self::Redis(tasks) => tasks.run(listener, statuses, registry, stop).await,
+            Self::JetStream(tasks) => tasks.run(listener, statuses, registry, stop).await,
+        }
+    }
+}
+
+pub(super) fn of_redis(error: &RequestError) -> EngineError {
+    EngineError::Away(format!("{error}; the message may be stored all the same"))
+}
+
+fn of_jetstream(error: JetStreamError) -> EngineError {
+    match error {
+        JetStreamError::Late(_) | JetStreamError::Lost => {
+            EngineError::Away(format!("{error}; the message may be stored all the same"))
+        }
+        JetStreamError::Refused(reason) => EngineError::Away(reason),
+        JetStreamError::Unfit(reason) => EngineError::Refused(reason),
+    }
+}

@@ -1,0 +1,155 @@
+// `plimsoll serve --broker nats`: the scenarios of shared brokers with a real NATS server with JetStream, and what only NATS has.
+// docs/reference/nats-broker.md has the guarantees.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { PATIENCE_MS, brokerScenarios, expectNumbers, next, publish, readiness, send, startServer, subscribed } from "./support/broker-scenarios.mjs";
+import { NatsServer, startNatsCluster } from "./support/nats.mjs";
+import { plimsoll } from "./support/plimsoll.mjs";
+import { eventually } from "./support/processes.mjs";
+import { RedisServer } from "./support/redis.mjs";
+import { Tunnel } from "./support/tunnel.mjs";
+
+/** A NATS server behind a tunnel that can be shut. */
+async function startNats(t, options) {
+  const nats = await NatsServer.start(t, { jetStream: true, ...options });
+  nats.tunnel = await Tunnel.to(t, Number(nats.address.split(":")[1]));
+  return nats;
+}
+
+const natsEngine = {
+  flags: (nats) => ["--broker", "nats", "--nats_servers", nats.tunnel?.address ?? nats.url],
+  start: (t) => startNats(t),
+  startForgetful: (t) => startNats(t, { forgets: true }),
+  cut: (_t, nats) => () => {
+    nats.tunnel.shut();
+    nats.tunnel.open();
+  },
+  redis: (t) => RedisServer.start(t),
+  startText: /Streams are shared with all servers of this NATS \(--nats_prefix plimsoll\)/,
+  absences: /Sessions are not resumed, and no client is present on any stream/,
+};
+
+brokerScenarios(natsEngine);
+
+const ready = (server) => eventually(async () => (await readiness(server)) === 200, "a server that is ready", PATIENCE_MS);
+
+async function start(t, nats, ...flags) {
+  const server = await startServer(natsEngine, nats, ...flags);
+  t.after(() => server.isRunning && server.stop());
+  return server;
+}
+
+test("names that are no subjects are streams of their own, and one that is too long is refused", async (t) => {
+  const nats = await natsEngine.start(t);
+  const [here, there] = [await start(t, nats), await start(t, nats)];
+  const names = ["chat room", "*", ">", "a.*", "a..b", "$SYS", "räume/1", "~control"];
+  const clients = await Promise.all(names.map((name) => subscribed(t, there, name)));
+  for (const name of names) await publish(here, name, name);
+  for (const [n, client] of clients.entries()) {
+    const { message, offset } = await next(client);
+    assert.deepEqual([message, offset], [names[n], 1]);
+  }
+  const refused = await send(here, { stream: "x".repeat(5000), data: "1" }, "key");
+  assert.equal(refused.status, 422);
+});
+
+test("a NATS server without JetStream is named, waited for and found", async (t) => {
+  const nats = await NatsServer.start(t);
+  const server = await start(t, nats);
+  await server.logged(/The NATS broker is away: JetStream does not answer; start NATS with it \(nats-server -js\)/);
+  assert.equal(await readiness(server), 503);
+  const refused = await send(server, { stream: "s", data: "1" }, "key");
+  assert.equal(refused.status, 503);
+  await nats.kill();
+  nats.enableJetStream();
+  await nats.resume();
+  await ready(server);
+  const client = await subscribed(t, server, "s");
+  await publish(server, "s", 1);
+  await expectNumbers(client, 1, 1);
+});
+
+test("a user without permissions is named, and broadcasts are answered 503", async (t) => {
+  const permissions = 'authorization { users = [{ user: kay, password: secret, permissions: { publish: { deny: "plimsoll.h.>" } } }] }';
+  const nats = await NatsServer.start(t, { jetStream: true, settings: permissions });
+  const url = nats.url.replace("nats://", "nats://kay:secret@");
+  const server = await startServer({ flags: () => ["--broker", "nats", "--nats_servers", url] }, nats);
+  t.after(() => server.stop());
+  await ready(server);
+  const refused = await send(server, { stream: "s", data: "1" }, "key");
+  assert.equal(refused.status, 503);
+  await server.logged(/does not permit a part of the NATS broker: Permissions Violation for Publish to "plimsoll.h.cw"/);
+});
+
+test("a message that is longer than NATS accepts is refused for good", async (t) => {
+  const nats = await NatsServer.start(t, { jetStream: true, settings: "max_payload: 2000" });
+  const server = await start(t, nats);
+  await ready(server);
+  const refused = await send(server, { stream: "s", data: JSON.stringify("x".repeat(3000)) }, "key");
+  assert.equal(refused.status, 422);
+  const client = await subscribed(t, server, "s");
+  await publish(server, "s", 1);
+  await expectNumbers(client, 1, 1);
+});
+
+test("a full JetStream is named, and broadcasts are answered 503", async (t) => {
+  const nats = await NatsServer.start(t, { jetStream: true, settings: "jetstream { max_file_store: 100K }" });
+  const server = await start(t, nats, "--history_limit", "1000");
+  await ready(server);
+  const data = JSON.stringify("x".repeat(20_000));
+  let status = 201;
+  for (let n = 0; status === 201 && n < 100; n++) ({ status } = await send(server, { stream: "s", data }, String(n)));
+  assert.equal(status, 503);
+  await server.logged(/JetStream does not store messages: .* Give JetStream more room/);
+});
+
+describe("a cluster of three NATS servers", () => {
+  test("with three copies it goes on when one of them dies, and no confirmed message is lost", async (t) => {
+    const cluster = await startNatsCluster(t, { jetStream: true });
+    // The URLs of each begin with another server of the cluster.
+    const urls = (n) => [...cluster.slice(n), ...cluster.slice(0, n)].map(({ url }) => url).join(",");
+    const flags = (n) => ["--nats_dont_randomize_servers", "--nats_servers", urls(n), "--nats_replicas", "3"];
+    const engine = { flags: (n) => ["--broker", "nats", ...flags(n)] };
+    const servers = await Promise.all([0, 1, 2].map((n) => startServer(engine, n)));
+    t.after(() => Promise.all(servers.map((server) => server.stop())));
+    for (const server of servers) await ready(server);
+    const clients = await Promise.all(servers.map((server) => subscribed(t, server, "s")));
+    const count = 60;
+    const backend = async (first) => {
+      for (let n = first; n < count; n += 6) {
+        if (n === 30) await cluster[2].kill();
+        await publish(servers[first % 3], "s", n);
+      }
+    };
+    await Promise.all(Array.from({ length: 6 }, (_, first) => backend(first)));
+    const logs = [];
+    for (const client of clients) {
+      const log = [];
+      while (log.length < count) log.push(await next(client));
+      assert.deepEqual(
+        log.map(({ offset }) => offset),
+        Array.from({ length: count }, (_, n) => n + 1),
+      );
+      logs.push(log.map(({ message }) => message));
+    }
+    assert.deepEqual(logs[1], logs[0]);
+    assert.deepEqual(logs[2], logs[0]);
+    assert.deepEqual(
+      logs[0].toSorted((a, b) => a - b),
+      Array.from({ length: count }, (_, n) => n),
+    );
+  });
+});
+
+test("settings that the broker cannot have are refused with the reason", async () => {
+  for (const [flags, reason] of [
+    [["--ds"], /--ds reads the streams in the memory of one server; it cannot be used with --broker nats/],
+    [["--pubsub", "redis"], /--pubsub redis and --broker nats both connect the servers of a cluster/],
+    [["--nats_prefix", "a.b"], /expected up to 64 letters, digits, - and _/],
+  ]) {
+    const { code, stderr } = await plimsoll("serve", "--broker", "nats", ...flags);
+    assert.equal(code, 2);
+    assert.match(stderr, reason);
+  }
+});
