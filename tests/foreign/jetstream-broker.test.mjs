@@ -82,6 +82,28 @@ test("a user without permissions is named, and broadcasts are answered 503", asy
   await server.logged(/does not permit a part of the NATS broker: Permissions Violation for Publish to "plimsoll.h.cw"/);
 });
 
+test("the permissions of the reference are enough, and a server with other limits adapts the stream", async (t) => {
+  const requests = ["STREAM.INFO", "STREAM.CREATE", "STREAM.UPDATE", "STREAM.MSG.GET", "DIRECT.GET"];
+  const publishes = ["plimsoll.>", ...requests.map((name) => `$JS.API.${name}.plimsoll`)];
+  const permissions = { publish: publishes, subscribe: ["plimsoll.r.*", "plimsoll.p.*", "_INBOX.>"] };
+  const settings = `authorization { users = ${JSON.stringify([{ user: "kay", password: "secret", permissions }])} }`;
+  const nats = await NatsServer.start(t, { jetStream: true, settings });
+  const engine = { flags: () => ["--broker", "nats", "--nats_servers", nats.url.replace("nats://", "nats://kay:secret@")] };
+  const servers = [];
+  for (const limit of ["100", "200"]) {
+    const server = await startServer(engine, nats, "--history_limit", limit);
+    t.after(() => server.stop());
+    await ready(server);
+    servers.push(server);
+  }
+  await servers[1].logged(/Changing the settings of the JetStream stream plimsoll: max_msgs_per_subject/);
+  const client = await subscribed(t, servers[0], "s");
+  for (let n = 1; n <= 4; n++) await publish(servers[n % 2], "s", n);
+  await expectNumbers(client, 1, 4);
+  await expectNumbers(await subscribed(t, servers[1], "s", { since: 1 }), 1, 4);
+  for (const { stderr } of servers) assert.doesNotMatch(stderr, /does not permit/);
+});
+
 test("a message that is longer than NATS accepts is refused for good", async (t) => {
   const nats = await NatsServer.start(t, { jetStream: true, settings: "max_payload: 2000" });
   const server = await start(t, nats);
