@@ -281,7 +281,10 @@ impl IngestOptions {
         match name {
             "redis" => {
                 let server = sources.redis.clone()?;
-                Some(self.redis.broker(server, retentions, keeping.sessions_ttl(), registry))
+                Some(
+                    self.redis
+                        .broker(server, retentions, keeping.sessions_ttl(), registry),
+                )
             }
             "nats" => Some(self.nats.broker(sources.nats.clone()?, retentions)),
             _ => None,

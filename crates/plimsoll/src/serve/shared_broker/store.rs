@@ -53,10 +53,7 @@ impl Store {
     /// Sees to it that no session of this client goes on that has begun by now.
     pub(super) async fn revoke_sessions(&self, identifiers: &str) -> Result<(), EngineError> {
         match self {
-            Self::Redis(broker) => broker
-                .revoke(identifiers)
-                .await
-                .map_err(|error| of_redis(&error)),
+            Self::Redis(broker) => broker.revoke(identifiers).await.map_err(|error| of_redis(&error)),
             Self::JetStream(_) => Ok(()),
         }
     }
