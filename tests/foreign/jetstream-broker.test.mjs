@@ -3,11 +3,12 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { PATIENCE_MS, brokerScenarios, expectNumbers, next, publish, readiness, send, startServer, subscribed } from "./support/broker-scenarios.mjs";
+import { brokerScenarios, startServer } from "./support/broker-scenarios.mjs";
 import { NatsServer, startNatsCluster } from "./support/nats.mjs";
 import { plimsoll } from "./support/plimsoll.mjs";
 import { eventually } from "./support/processes.mjs";
 import { RedisServer } from "./support/redis.mjs";
+import { PATIENCE_MS, expectNumbers, next, publish, readiness, send, subscribed } from "./support/shared-streams.mjs";
 import { Tunnel } from "./support/tunnel.mjs";
 
 /** A NATS server behind a tunnel that can be shut. */

@@ -1,12 +1,20 @@
-// `plimsoll serve --broker redis`: the scenarios of shared brokers with a real Redis.
+// `plimsoll serve --broker redis`: the scenarios of shared brokers with a real Redis, and what only Redis has.
 // docs/reference/redis-broker.md has the guarantees.
 
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { describe, test } from "node:test";
 import { brokerScenarios } from "./support/broker-scenarios.mjs";
+import { plimsoll } from "./support/plimsoll.mjs";
+import { eventually } from "./support/processes.mjs";
 import { RedisServer } from "./support/redis.mjs";
+import { PATIENCE_MS, expectNumbers, expectReadiness, inRedis, publish, send, startServer, subscribed } from "./support/shared-streams.mjs";
+
+const durable = (t) => RedisServer.start(t, { options: ["--appendonly", "yes", "--appendfsync", "everysec"] });
 
 brokerScenarios({
-  flags: (redis) => ["--broker", "redis", "--redis_url", redis.url],
-  start: (t) => RedisServer.start(t, { options: ["--appendonly", "yes", "--appendfsync", "everysec"] }),
+  flags: (redis) => inRedis(redis.url),
+  start: durable,
   startForgetful: (t) => RedisServer.start(t),
   cut: (t, redis) => {
     const admin = redis.client(t);
@@ -15,4 +23,80 @@ brokerScenarios({
   redis: (_t, redis) => redis,
   startText: /Streams are shared with all servers of this Redis \(--redis_prefix plimsoll\)/,
   absences: /A session goes on at any of them, and no client is present on any stream/,
+});
+
+test("with --redis_wait a message is confirmed when a replica has it, and published once", async (t) => {
+  const redis = await durable(t);
+  const replica = await RedisServer.start(t, { options: ["--replicaof", ...redis.address.split(":")] });
+  const admin = redis.client(t);
+  await eventually(async () => /connected_slaves:1[^]*state=online/.test(await admin.info("replication")), "a replica");
+  const server = await startServer(inRedis(redis.url), "--redis_wait", "1");
+  t.after(() => server.stop());
+  const client = await subscribed(t, server, "s");
+  await publish(server, "s", 1);
+  const replicated = await replica.client(t).call("XLEN", "plimsoll:{s}:log");
+  assert.equal(replicated, 1);
+  replica.signal("SIGSTOP");
+  const key = randomUUID();
+  const message = { stream: "s", data: "2" };
+  assert.equal((await send(server, message, key)).status, 503);
+  // It is stored, and the same key does not make it confirmed.
+  assert.equal((await send(server, message, key)).status, 503);
+  await server.logged(/0 replicas of Redis have confirmed the message in time, and --redis_wait asks for 1/);
+  replica.signal("SIGCONT");
+  await eventually(async () => (await send(server, message, key)).status === 201, "a confirmation", PATIENCE_MS);
+  await publish(server, "s", 3);
+  await expectNumbers(client, 1, 3);
+});
+
+test("a Redis that is full refuses messages, which one line says, and goes on when it is not", async (t) => {
+  const redis = await durable(t);
+  const server = await startServer(inRedis(redis.url));
+  t.after(() => server.stop());
+  const client = await subscribed(t, server, "s");
+  await publish(server, "s", 1);
+  const admin = redis.client(t);
+  await admin.config("SET", "maxmemory", "1");
+  for (let n = 0; n < 5; n++) assert.equal((await send(server, { stream: "s", data: "2" }, "same")).status, 503);
+  await server.logged(/Redis refused the command: OOM .*; Redis is full: raise its maxmemory, or keep less/);
+  assert.equal(server.stderr.match(/OOM/g).length, 1);
+  await admin.config("SET", "maxmemory", "0");
+  assert.equal((await send(server, { stream: "s", data: "2" }, "same")).status, 201);
+  await expectNumbers(client, 1, 2);
+});
+
+describe("a Redis that cannot be used is named, in one line, and does not end the server", () => {
+  for (const [what, options, url, expected] of [
+    ["a password that is missing", ["--requirepass", "right"], ({ address }) => `redis://${address}`, /NOAUTH.*; expected a password: --redis_url redis:\/\/:PASSWORD@HOST/],
+    ["a wrong password", ["--requirepass", "right"], ({ address }) => `redis://:wrong@${address}`, /WRONGPASS.*; check the user and the password of --redis_url/],
+    ["a replica", ["--replicaof", "127.0.0.1", "1"], ({ url }) => url, /Redis at \S+ is a replica; expected the primary/],
+    ["no TLS", [], ({ address }) => `rediss://${address}`, /encrypt the connection to Redis at .*expected a server with TLS at this port/],
+    ["several URLs", [], ({ url }) => `${url},${url}`, /it is no node of a Redis Cluster \(cluster-enabled no\), and --redis_url has a comma/],
+    ["one node of a cluster", ["--cluster-enabled", "yes"], ({ url }) => url, /is a node of a Redis Cluster; expected its nodes with commas/],
+  ]) {
+    test(what, async (t) => {
+      const redis = await RedisServer.start(t, { options });
+      const server = await startServer(inRedis(url(redis)), "--broadcast_adapter", "http");
+      t.after(() => server.stop());
+      await server.logged(expected);
+      assert.equal((await send(server, { stream: "s", data: "1" }, randomUUID())).status, 503);
+      await expectReadiness([server], 503);
+      const lines = server.stderr.split("\n").filter((line) => expected.test(line));
+      // Commands and announcements have a connection each.
+      assert.ok(lines.length <= 2, lines.join("\n"));
+      assert.doesNotMatch(server.stderr, /wrong@|right/);
+    });
+  }
+
+  test("databases and settings that a cluster cannot have", async () => {
+    for (const [url, expected] of [
+      ["redis://a/1,redis://b/1", "a Redis Cluster has only the database 0, and the URL asks for 1"],
+      ["redis://:x@a,redis://:y@b", "b:6379 differs from the first URL"],
+      ["redis://a,rediss://b", "b:6379 differs from the first URL"],
+    ]) {
+      const { code, stderr } = await plimsoll("serve", "--port", "0", "--broker", "redis", "--redis_url", url);
+      assert.equal(code, 2, stderr);
+      assert.ok(stderr.includes(expected), stderr);
+    }
+  });
 });

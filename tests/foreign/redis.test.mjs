@@ -547,7 +547,7 @@ describe("with a broker", () => {
 
 describe("wrong use", () => {
   for (const [args, expected] of [
-    [["--redis_url", "redis://a:1,redis://b:1"], /Cluster.*not supported/],
+    [["--redis_url", "redis://a:1,redis://b:1/2"], /Redis Cluster has only the database 0/],
     [["--redis_url", "http://localhost"], /not a Redis URL/],
     [["--redis_tls_client_cert_path", "client.crt"], /--redis.tls.client.key.path/],
     [["--broadcast_adapter", "redisxx"], /redisx/],

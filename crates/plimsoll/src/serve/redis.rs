@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, value_parser};
 use plimsoll_adapters::{
-    Group, Interest, Jobs, Posting, Sentinels, Server, Stream, Subscriptions, Target, TlsSettings,
+    Group, Interest, Jobs, Posting, RedisUrls, Sentinels, Server, Stream, Subscriptions, TlsSettings,
 };
 use plimsoll_broker::Retentions;
 use plimsoll_server::MAX_BROADCAST_BYTES;
@@ -17,9 +17,9 @@ use crate::exit::Failure;
 #[derive(Debug, Args)]
 pub(super) struct RedisOptions {
     /// Redis server of the adapters redis and redisx, of --pubsub redis, and of --broker redis; rediss://… for an encrypted
-    /// connection. Default: redis://localhost:6379.
+    /// connection. With commas some nodes of a Redis Cluster: redis://a:7000,redis://b:7000. Default: redis://localhost:6379.
     #[arg(long, value_name = "URL")]
-    redis_url: Option<Target>,
+    redis_url: Option<RedisUrls>,
     /// Sentinels that say which server of a group is the primary, for example 10.0.0.1,10.0.0.2:26380; with a password
     /// :password@host. The host of --redis_url is then the name of the group: redis://mymaster.
     #[arg(long, value_name = "HOSTS")]
@@ -59,6 +59,10 @@ pub(super) struct RedisOptions {
     /// again (503).
     #[arg(long, value_name = "MS", default_value_t = 2000, value_parser = value_parser!(u64).range(10..=60_000))]
     redis_publish_timeout: u64,
+    /// Number of Redis replicas that must have a message of --broker redis before it is confirmed. When fewer have it within
+    /// half of --redis_publish_timeout (2500 ms at most), the backend is told to send it again (503).
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = value_parser!(u32).range(0..=100))]
+    redis_wait: u32,
     /// Verify the certificate of Redis (rediss://) with the system's authorities, or with those of
     /// --redis_tls_ca_cert_path.
     #[arg(long)]
@@ -100,11 +104,18 @@ impl RedisOptions {
                     .to_owned(),
             ));
         }
-        let target = self.redis_url.clone().unwrap_or_default();
-        if target.is_encrypted() && !tls.verifies {
+        let urls = self.redis_url.clone().unwrap_or_default();
+        if urls.first().is_encrypted() && !tls.verifies {
             tracing::warn!("The certificate of Redis is not verified; use --redis_tls_verify to verify it.");
         }
-        let server = Server::new(target, &tls, MAX_BROADCAST_BYTES)?;
+        if self.redis_sentinels.is_some() && matches!(urls, RedisUrls::Cluster(_)) {
+            return Err(Failure::Usage(
+                "--redis_url with several URLs names the nodes of a Redis Cluster, which has no sentinels. Leave out \
+                 --redis_sentinels, or give the URL redis://GROUP alone"
+                    .to_owned(),
+            ));
+        }
+        let server = Server::at_urls(urls, &tls, MAX_BROADCAST_BYTES)?;
         let Some(sentinels) = self.redis_sentinels.clone() else {
             return Ok(server);
         };
@@ -122,7 +133,8 @@ impl RedisOptions {
     ) -> SharedBroker {
         let timeout = Duration::from_millis(self.redis_publish_timeout);
         let limits = (retentions, sessions_ttl);
-        SharedBroker::in_redis(server, &self.redis_prefix, timeout, limits, registry)
+        let confirmation = (timeout, self.redis_wait);
+        SharedBroker::in_redis(server, &self.redis_prefix, confirmation, limits, registry)
     }
 
     /// The key of the stream that the adapter redisx reads.

@@ -56,7 +56,7 @@ impl SharedBroker {
     pub(super) fn in_redis(
         server: Server,
         prefix: &str,
-        publish_timeout: Duration,
+        (publish_timeout, n_replicas): (Duration, u32),
         (retentions, sessions_ttl): (Retentions, Option<Duration>),
         registry: &Registry,
     ) -> Self {
@@ -65,6 +65,7 @@ impl SharedBroker {
             prefix: prefix.to_owned(),
             publish_timeout,
             key_ttl: KEY_TTL,
+            n_replicas,
             record_ttl: sessions_ttl,
         };
         let (broker, tasks) = Broker::new(settings, registry);

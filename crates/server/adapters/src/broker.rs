@@ -11,7 +11,7 @@ use redis::cmd;
 use tokio::sync::watch;
 
 use crate::{
-    pipeline::{Pipeline, Request, RequestError, Requests, Script},
+    pipeline::{Pipeline, PipelineTasks, Replication, Request, RequestError, Script},
     server::Server,
 };
 
@@ -52,6 +52,9 @@ pub(crate) const MAX_TAIL: usize = 1000;
 /// The lifetime of what is known of a log without messages, in lifetimes of a message; as in the memory of one server.
 pub(crate) const HEAD_IN_TTLS: u32 = 10;
 
+/// How long replicas may take at most. Meanwhile the connection carries nothing else.
+const MAX_REPLICATION: Duration = Duration::from_millis(2500);
+
 /// The bytes of a message besides its payload, at most.
 pub(crate) const ENVELOPE_BYTES: usize = 64 << 10;
 
@@ -66,6 +69,8 @@ pub struct BrokerSettings {
     pub publish_timeout: Duration,
     /// How long Redis remembers an idempotency key.
     pub key_ttl: Duration,
+    /// The number of replicas that must have a message before it is confirmed.
+    pub n_replicas: u32,
     /// How long a record can be taken after its server has left it. `None`: there are no records.
     pub record_ttl: Option<Duration>,
 }
@@ -156,11 +161,11 @@ struct Shared {
     key_ttl: Duration,
 }
 
-/// The work of a broker: its two connections.
+/// The work of a broker: its connections for commands and for announcements.
 pub struct BrokerTasks {
     broker: Broker,
     server: Arc<Server>,
-    requests: Requests,
+    requests: PipelineTasks,
 }
 
 impl Broker {
@@ -171,17 +176,23 @@ impl Broker {
             prefix,
             publish_timeout,
             key_ttl,
+            n_replicas,
             record_ttl,
         } = settings;
         // The text of a payload grows when it becomes a part of another JSON text.
         server.max_payload_bytes = 2 * server.max_payload_bytes + ENVELOPE_BYTES;
         let server = Arc::new(server);
-        let (pipeline, requests) = Pipeline::new(Arc::clone(&server), &SCRIPTS);
+        let replication = (n_replicas > 0).then(|| Replication {
+            n_replicas,
+            // The caller must still be there to learn the result.
+            patience: (publish_timeout / 2).min(MAX_REPLICATION),
+        });
+        let (pipeline, requests) = Pipeline::new(Arc::clone(&server), &SCRIPTS, replication);
         let broker = Self {
             shared: Arc::new(Shared {
                 name: std::iter::repeat_with(fastrand::alphanumeric).take(16).collect(),
                 pipeline,
-                keys: Keys::new(prefix),
+                keys: Keys::new(prefix, server.is_cluster()),
                 table: Arc::default(),
                 records: record_ttl.map(|ttl| Records::new(ttl, registry)),
                 publish_timeout,
@@ -234,7 +245,7 @@ impl Broker {
         let reply = self
             .shared
             .pipeline
-            .request(request, self.shared.publish_timeout)
+            .replicated(request, self.shared.publish_timeout)
             .await?;
         let stored = replies::stored(reply).ok_or_else(unreadable)?;
         table.raise(&base, &stored.position());

@@ -10,9 +10,11 @@ use tokio::{
 };
 
 use crate::{
+    cluster::{Membership, slot},
     resp::{Reply, ReplyError, ReplyReader},
     sentinel::Watched,
-    server::Server,
+    server::{Discovery, Server},
+    target::Address,
 };
 
 /// How long a server may take to accept a connection or to answer a command that does not block. After that the server
@@ -24,7 +26,10 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) enum ConnectionError {
     #[error("connect to Redis at {address}: {source}")]
     Connect { address: String, source: io::Error },
-    #[error("encrypt the connection to Redis at {address}: {source}")]
+    #[error(
+        "encrypt the connection to Redis at {address}: {source}; expected a server with TLS at this port and a certificate \
+         for this host (redis:// connects without TLS)"
+    )]
     Encrypt { address: String, source: io::Error },
     #[error("send a command to Redis: {0}")]
     Send(io::Error),
@@ -36,7 +41,11 @@ pub(crate) enum ConnectionError {
     Deaf(Duration),
     #[error("read the answer of Redis: {0}")]
     Reply(#[from] ReplyError),
-    #[error("Redis refused the command: {0}")]
+    #[error(
+        "Redis at {address} did not answer the first command: {source}; a server with TLS at this port needs rediss://"
+    )]
+    NoGreeting { address: String, source: ReplyError },
+    #[error("Redis refused the command: {0}{advice}", advice = hint(.0))]
     Refused(String),
     #[error("find the primary of the Redis group {group}: {failures}")]
     NoPrimary { group: String, failures: String },
@@ -48,6 +57,41 @@ pub(crate) enum ConnectionError {
     NotPrimary(String),
     #[error("the primary is now {0}")]
     Moved(String),
+    #[error("Redis at {0} is a replica; expected the primary, or its sentinels (--redis_sentinels)")]
+    Replica(String),
+    #[error(
+        "Redis at {0} is a node of a Redis Cluster; expected its nodes with commas, --redis_url redis://HOST:PORT,HOST:PORT \
+         (for a single address: redis://HOST:PORT,)"
+    )]
+    ClusterMode(String),
+    #[error(
+        "it is no node of a Redis Cluster (cluster-enabled no), and --redis_url has a comma; expected the nodes of one \
+         cluster, or a single URL"
+    )]
+    NoClusterMode,
+    #[error("find a node of the Redis Cluster: {0}")]
+    NoNode(String),
+    #[error("{0} no longer has the slots that this connection needs")]
+    Left(String),
+}
+
+/// What to do about an error of Redis, as the end of a message.
+pub(crate) fn hint(error: &str) -> &'static str {
+    match error.split_whitespace().next().unwrap_or_default() {
+        "WRONGPASS" => "; check the user and the password of --redis_url",
+        "NOAUTH" => "; expected a password: --redis_url redis://:PASSWORD@HOST",
+        "NOPERM" => "; give the user of --redis_url the rights for it (ACL SETUSER)",
+        "OOM" => "; Redis is full: raise its maxmemory, or keep less (--history_limit, --history_ttl)",
+        "READONLY" => "; expected the primary, or its sentinels (--redis_sentinels)",
+        "MOVED" => {
+            "; this Redis is a node of a Redis Cluster: expected its nodes with commas, --redis_url redis://HOST:PORT,HOST:PORT"
+        }
+        "NOREPLICAS" => "; Redis wants more replicas before it takes messages (min-replicas-to-write)",
+        _ if error.contains("AUTH <password> called without any password") => {
+            "; expected a URL without a password, because this Redis has none"
+        }
+        _ => "",
+    }
 }
 
 /// The bytes of a connection, encrypted or not.
@@ -64,37 +108,112 @@ pub(crate) struct Connection {
 /// Reads replies from a connection.
 pub(crate) struct Reader {
     replies: ReplyReader<ReadHalf<Box<dyn ByteStream>>>,
-    /// Says when the server is no longer the primary. `None`: no sentinel watches it.
-    watched: Option<Watched>,
+    /// Says when the server is no longer the right one. `None`: it always is.
+    watch: Option<Watch>,
+    /// The address, until the server has said something.
+    unheard: Option<String>,
+}
+
+/// Who says that a server is no longer the right one.
+enum Watch {
+    Sentinels(Watched),
+    Cluster(Membership),
+}
+
+impl Watch {
+    async fn moved(&mut self) -> ConnectionError {
+        match self {
+            Self::Sentinels(watched) => watched.moved().await,
+            Self::Cluster(membership) => membership.moved().await,
+        }
+    }
 }
 
 /// Writes commands to a connection.
 pub(crate) struct Writer(WriteHalf<Box<dyn ByteStream>>);
 
 impl Connection {
-    /// Connects, authenticates and chooses the database. If sentinels watch the server, they are asked where it is.
+    /// Connects, authenticates and chooses the database. If sentinels watch the server, they are asked where it is. Of a
+    /// cluster it may be any primary.
     pub(crate) async fn open(server: &Server) -> Result<Self, ConnectionError> {
-        let Some(lookout) = &server.lookout else {
-            return Self::open_at(server).await;
-        };
-        let watched = lookout.find().await?;
+        Self::open_for(server, None).await
+    }
+
+    /// As [`open`](Self::open); of a cluster it is the primary that has this key.
+    pub(crate) async fn open_for_key(server: &Server, key: &[u8]) -> Result<Self, ConnectionError> {
+        Self::open_for(server, Some(slot(key))).await
+    }
+
+    async fn open_for(server: &Server, slot: Option<u16>) -> Result<Self, ConnectionError> {
+        match &server.discovery {
+            Discovery::Fixed => Self::open_at(server).await,
+            Discovery::Sentinels(lookout) => Self::open_watched(server, lookout.find().await?).await,
+            Discovery::Cluster(topology) => {
+                let opened = Self::open_any(server, topology.members(slot).await?).await;
+                // Another node may have the slots now.
+                opened.inspect_err(|_| topology.ask_soon())
+            }
+        }
+    }
+
+    async fn open_watched(server: &Server, watched: Watched) -> Result<Self, ConnectionError> {
         let mut connection = Self::open_at(&server.at(watched.address())).await?;
         // A sentinel that was away may name a server that has become a replica.
         let role = connection.request(&cmd("ROLE"), PATIENCE).await?;
         if role.into_elements().first() != Some(&Reply::Text(b"master".to_vec())) {
             return Err(ConnectionError::NotPrimary(watched.address().to_string()));
         }
-        connection.reader.watched = Some(watched);
+        connection.reader.watch = Some(Watch::Sentinels(watched));
         Ok(connection)
+    }
+
+    /// Connects to the first of these nodes that can be reached.
+    async fn open_any(server: &Server, members: Vec<Membership>) -> Result<Self, ConnectionError> {
+        let mut failures = Vec::new();
+        for member in members {
+            match Self::open_at(&server.at(member.address())).await {
+                Ok(mut connection) => {
+                    connection.reader.watch = Some(Watch::Cluster(member));
+                    return Ok(connection);
+                }
+                Err(error) => failures.push(error.to_string()),
+            }
+        }
+        Err(ConnectionError::NoNode(failures.join("; ")))
     }
 
     /// Connects to the server's own address.
     pub(crate) async fn open_at(server: &Server) -> Result<Self, ConnectionError> {
         let mut connection = Self::new(stream(server).await?, server.max_payload_bytes);
+        connection.reader.unheard = Some(server.target.address());
         for command in greeting(server) {
             connection.request(&command, PATIENCE).await?;
         }
         Ok(connection)
+    }
+
+    /// Checks that the server takes writes, and for all keys. A node of a cluster takes them for its own, and is not
+    /// asked.
+    pub(crate) async fn check_role(&mut self, server: &Server) -> Result<(), ConnectionError> {
+        let greeted = self.request(cmd("HELLO").arg(2), PATIENCE).await;
+        let fields = match greeted {
+            Ok(fields) => fields.into_elements(),
+            // A proxy may not know the command.
+            Err(ConnectionError::Refused(error)) if !error.starts_with("NOAUTH") => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let is = |name: &str, value: &str| {
+            let pair = [name, value].map(|text| Reply::Text(text.into()));
+            fields.chunks(2).any(|field| field == pair)
+        };
+        let address = || server.target.address();
+        if is("mode", "cluster") {
+            return Err(ConnectionError::ClusterMode(address()));
+        }
+        if is("role", "replica") || is("role", "slave") {
+            return Err(ConnectionError::Replica(address()));
+        }
+        Ok(())
     }
 
     fn new(stream: Box<dyn ByteStream>, max_payload_bytes: usize) -> Self {
@@ -102,7 +221,8 @@ impl Connection {
         Self {
             reader: Reader {
                 replies: ReplyReader::new(reader, max_payload_bytes),
-                watched: None,
+                watch: None,
+                unheard: None,
             },
             writer: Writer(writer),
         }
@@ -142,16 +262,31 @@ impl Connection {
 }
 
 impl Reader {
+    /// The node of the cluster at the other end. `None`: there is no cluster.
+    pub(crate) fn node(&self) -> Option<&Address> {
+        match &self.watch {
+            Some(Watch::Cluster(membership)) => Some(membership.address()),
+            _ => None,
+        }
+    }
+
     /// The server's next reply. An error reply is returned as an error.
     pub(crate) async fn receive(&mut self) -> Result<Reply, ConnectionError> {
-        let reply = match &mut self.watched {
-            None => self.replies.read().await?,
-            Some(watched) => tokio::select! {
-                reply = self.replies.read() => reply?,
-                moved = watched.moved() => return Err(moved),
+        let reply = match &mut self.watch {
+            None => self.replies.read().await,
+            Some(watch) => tokio::select! {
+                reply = self.replies.read() => reply,
+                moved = watch.moved() => return Err(moved),
             },
         };
-        reply.into_result().map_err(ConnectionError::Refused)
+        let reply = match (self.unheard.take(), reply) {
+            (Some(address), Err(source)) => return Err(ConnectionError::NoGreeting { address, source }),
+            (_, reply) => reply?,
+        };
+        reply.into_result().map_err(|error| match &self.watch {
+            Some(Watch::Cluster(membership)) => membership.refused(error),
+            _ => ConnectionError::Refused(error),
+        })
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod backoff;
 mod broker;
+mod cluster;
 mod connection;
 mod interest;
 mod nats;
@@ -19,6 +20,8 @@ mod pipeline;
 mod posting;
 mod pubsub;
 mod resp;
+#[cfg(test)]
+mod scripted;
 mod sentinel;
 mod server;
 mod sink;
@@ -43,5 +46,5 @@ pub use sentinel::Sentinels;
 pub use server::{Server, ServerError};
 pub use sink::{Sink, Taken};
 pub use stream::{Group, Stream};
-pub use target::{Target, TargetError};
+pub use target::{RedisUrls, Target, TargetError};
 pub use tls::{TlsError, TlsSettings};

@@ -2,7 +2,6 @@
 //! (<https://redis.io/docs/latest/develop/reference/sentinel-clients/>).
 
 use std::{
-    fmt,
     future::pending,
     str::FromStr,
     sync::{
@@ -19,7 +18,7 @@ use crate::{
     connection::{Connection, ConnectionError, PATIENCE},
     resp::Reply,
     server::Server,
-    target::{Target, TargetError},
+    target::{Address, Target, TargetError},
 };
 
 /// The port of sentinels.
@@ -35,13 +34,6 @@ struct Sentinel {
     target: Target,
     /// Whether the entry says itself how it is encrypted.
     has_scheme: bool,
-}
-
-/// Host and port.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Address {
-    pub(crate) host: String,
-    pub(crate) port: u16,
 }
 
 /// The sentinels of one group, and what they said last.
@@ -110,12 +102,6 @@ fn has_port(text: &str) -> bool {
     let authority = text.rsplit_once('@').map_or(text, |(_, rest)| rest);
     let port = authority.rsplit_once(':').map(|(_, port)| port);
     port.is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
-}
-
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.host, self.port)
-    }
 }
 
 impl Lookout {

@@ -7,19 +7,30 @@ use tokio::net::TcpStream;
 use tokio_rustls::{TlsConnector, client::TlsStream};
 
 use crate::{
-    sentinel::{Address, Lookout, Sentinels},
-    target::{Target, TargetError},
+    cluster::Topology,
+    sentinel::{Lookout, Sentinels},
+    target::{Address, RedisUrls, Target, TargetError},
     tls::{TlsError, TlsSettings},
 };
 
-/// One Redis server, or the primary of a group of servers that sentinels watch.
+/// One Redis server, the primary of a group of servers that sentinels watch, or the nodes of a Redis Cluster.
 #[derive(Debug, Clone)]
 pub struct Server {
     pub(crate) target: Target,
     pub(crate) encryption: Option<Encryption>,
-    /// Knows where the server is. `None`: where `target` says.
-    pub(crate) lookout: Option<Arc<Lookout>>,
+    pub(crate) discovery: Discovery,
     pub(crate) max_payload_bytes: usize,
+}
+
+/// How the address of a server is found.
+#[derive(Debug, Clone)]
+pub(crate) enum Discovery {
+    /// It is that of the target.
+    Fixed,
+    /// Sentinels know it.
+    Sentinels(Arc<Lookout>),
+    /// The nodes of a cluster know which one has a key.
+    Cluster(Arc<Topology>),
 }
 
 /// Why there can be no connections to a server.
@@ -57,9 +68,35 @@ impl Server {
         Ok(Self {
             target,
             encryption,
-            lookout: None,
+            discovery: Discovery::Fixed,
             max_payload_bytes,
         })
+    }
+
+    /// The server of a URL, or the cluster of several. Payloads as for [`Server::new`].
+    ///
+    /// # Errors
+    /// As [`Server::new`].
+    pub fn at_urls(urls: RedisUrls, tls: &TlsSettings, max_payload_bytes: usize) -> Result<Self, TlsError> {
+        // The answers about a cluster have short strings.
+        const MAX_ANSWER_BYTES: usize = 64 << 10;
+        let server = Self::new(urls.first().clone(), tls, max_payload_bytes)?;
+        let RedisUrls::Cluster(targets) = urls else {
+            return Ok(server);
+        };
+        let seeds = targets
+            .into_iter()
+            .map(|target| Self::new(target, tls, MAX_ANSWER_BYTES))
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            discovery: Discovery::Cluster(Arc::new(Topology::new(seeds))),
+            ..server
+        })
+    }
+
+    /// Whether this is a Redis Cluster.
+    pub(crate) fn is_cluster(&self) -> bool {
+        matches!(self.discovery, Discovery::Cluster(_))
     }
 
     /// The primary of the group that has the name of this server's host. The sentinels are asked where it is before each
@@ -82,7 +119,7 @@ impl Server {
             .collect::<Result<_, _>>()?;
         let lookout = Lookout::new(self.target.host.clone(), sentinels, interval);
         Ok(Self {
-            lookout: Some(Arc::new(lookout)),
+            discovery: Discovery::Sentinels(Arc::new(lookout)),
             ..self
         })
     }
@@ -102,7 +139,7 @@ impl Server {
                 ..self.target.clone()
             },
             encryption,
-            lookout: None,
+            discovery: Discovery::Fixed,
             max_payload_bytes: self.max_payload_bytes,
         }
     }

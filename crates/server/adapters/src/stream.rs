@@ -68,6 +68,12 @@ impl Stream {
     }
 }
 
+impl Stream {
+    async fn open(&self) -> Result<Connection, ConnectionError> {
+        Connection::open_for_key(&self.server, self.key.as_bytes()).await
+    }
+}
+
 struct Consumer<S> {
     member: Member,
     /// The time from which messages may be taken.
@@ -80,7 +86,7 @@ impl<S: Sink> Session for Consumer<S> {
 
     async fn run(&mut self, link: &mut Link, stop: &mut Stop) -> Result<(), ConnectionError> {
         let mut connection = tokio::select! {
-            opened = Connection::open(&self.member.stream.server) => opened?,
+            opened = self.member.stream.open() => opened?,
             () = stopped(stop) => return Ok(()),
         };
         let client = connection.request(cmd("CLIENT").arg("ID"), PATIENCE).await?;
@@ -177,7 +183,7 @@ impl<S: Sink> Consumer<S> {
             reply = &mut reply => return reply,
             () = stopped(stop) => {}
         }
-        if let (Ok(mut second), Reply::Integer(client)) = (Connection::open(&stream.server).await, client) {
+        if let (Ok(mut second), Reply::Integer(client)) = (stream.open().await, client) {
             let unblock = cmd("CLIENT").arg("UNBLOCK").arg(*client).to_owned();
             // If it fails, the read still ends at its timeout.
             let _unblocked = second.request(&unblock, PATIENCE).await;

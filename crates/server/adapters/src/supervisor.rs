@@ -2,7 +2,11 @@
 //!
 //! AnyCable gives up after five attempts and exits. A server with thousands of clients must outlive its Redis.
 
-use std::{fmt::Display, future::Future, time::Duration};
+use std::{
+    fmt::{self, Display},
+    future::Future,
+    time::Duration,
+};
 
 use plimsoll_telemetry::Dependency;
 use tokio::{sync::watch, time::Instant};
@@ -32,6 +36,24 @@ pub(crate) trait Session: Send {
     ) -> impl Future<Output = Result<(), Self::Error>> + Send;
 }
 
+/// The status of a connection, for those who watch the server.
+pub(crate) trait Status: fmt::Debug + Send {
+    /// The connection works.
+    fn up(&self);
+    /// The connection does not work, for this reason.
+    fn down(&self, reason: String);
+}
+
+impl Status for Dependency {
+    fn up(&self) {
+        Self::up(self);
+    }
+
+    fn down(&self, reason: String) {
+        Self::down(self, reason);
+    }
+}
+
 /// The reported state of the connection: one log line when it is lost, one when it is up (again), and its status at any
 /// time.
 #[derive(Debug)]
@@ -40,7 +62,7 @@ pub(crate) struct Link {
     /// The beginnings of the log lines.
     up_words: String,
     down_words: String,
-    status: Dependency,
+    status: Box<dyn Status>,
     is_reported_down: bool,
     up_since: Option<Instant>,
     backoff: Backoff,
@@ -68,12 +90,16 @@ impl Link {
     }
 
     /// A connection that is logged with these beginnings of lines.
-    pub(crate) fn with_words(up: impl Into<String>, down: impl Into<String>, status: Dependency) -> Self {
+    pub(crate) fn with_words(
+        up: impl Into<String>,
+        down: impl Into<String>,
+        status: impl Status + 'static,
+    ) -> Self {
         Self {
             name: "",
             up_words: up.into(),
             down_words: down.into(),
-            status,
+            status: Box::new(status),
             is_reported_down: false,
             up_since: None,
             backoff: Backoff::default(),

@@ -1,6 +1,6 @@
-//! The Redis server of a URL.
+//! The Redis server of a URL, or the nodes of a Redis Cluster.
 
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 use redis::{ConnectionAddr, IntoConnectionInfo};
 use rustls::pki_types::ServerName;
@@ -17,14 +17,41 @@ pub struct Target {
     pub(crate) tls_name: Option<ServerName<'static>>,
 }
 
+/// Host and port.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Address {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+}
+
+/// The value of `--redis_url`: one server, or with commas some nodes of a Redis Cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RedisUrls {
+    /// One server.
+    Server(Target),
+    /// At least one node of a cluster. All have the same user, password and encryption.
+    Cluster(Vec<Target>),
+}
+
 /// Why a URL does not name a usable server.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum TargetError {
-    /// Several servers.
+    /// Several servers in place of one.
     #[error(
-        "Redis Cluster (several URLs) is not supported yet; expected one URL, such as redis://localhost:6379"
+        "several URLs name the nodes of a Redis Cluster; expected one URL, such as redis://localhost:6379"
     )]
-    Cluster,
+    Several,
+    /// A database of a cluster.
+    #[error(
+        "a Redis Cluster has only the database 0, and the URL asks for {0}; expected redis://a:6379,redis://b:6379"
+    )]
+    Database(i64),
+    /// The nodes of a cluster have different settings.
+    #[error(
+        "the nodes of a Redis Cluster have one user and one password, and either all or none use TLS; {0} differs from the \
+         first URL. The first URL alone may have them: redis://:PASSWORD@a:6379,b:6379"
+    )]
+    Different(String),
     /// The sentinels of a group in a URL.
     #[error(
         "sentinels have an option of their own; expected the URL redis://GROUP with the name of the group, and \
@@ -60,7 +87,7 @@ impl FromStr for Target {
 
     fn from_str(url: &str) -> Result<Self, TargetError> {
         if url.contains(',') {
-            return Err(TargetError::Cluster);
+            return Err(TargetError::Several);
         }
         if url.contains("sentinel://") {
             return Err(TargetError::Sentinel);
@@ -95,7 +122,74 @@ impl FromStr for Target {
     }
 }
 
+impl FromStr for RedisUrls {
+    type Err = TargetError;
+
+    /// A comma makes a cluster, even behind a single URL. Nodes behind the first one may be `host:port`.
+    fn from_str(text: &str) -> Result<Self, TargetError> {
+        let Some((first, others)) = text.split_once(',') else {
+            return text.parse().map(Self::Server);
+        };
+        let first: Target = first.trim().parse()?;
+        if first.database != 0 {
+            return Err(TargetError::Database(first.database));
+        }
+        let others = others.split(',').map(str::trim).filter(|other| !other.is_empty());
+        let others = others.map(|other| first.sibling(other));
+        let others: Vec<_> = others.collect::<Result<_, _>>()?;
+        Ok(Self::Cluster(std::iter::once(first).chain(others).collect()))
+    }
+}
+
+/// A server on this machine, at Redis' default port.
+impl Default for RedisUrls {
+    fn default() -> Self {
+        Self::Server(Target::default())
+    }
+}
+
+impl RedisUrls {
+    /// The server, or the first node.
+    pub fn first(&self) -> &Target {
+        match self {
+            Self::Server(target) => target,
+            Self::Cluster(targets) => &targets[0],
+        }
+    }
+}
+
 impl Target {
+    /// Another node of the same cluster.
+    fn sibling(&self, text: &str) -> Result<Self, TargetError> {
+        if !text.contains("://") {
+            let Target { host, port, .. } = format!("redis://{text}").parse()?;
+            let sibling = Self {
+                host,
+                port,
+                ..self.clone()
+            };
+            return if self.is_encrypted() {
+                sibling.encrypted()
+            } else {
+                Ok(sibling)
+            };
+        }
+        let sibling: Self = text.parse()?;
+        if sibling.database != 0 {
+            return Err(TargetError::Database(sibling.database));
+        }
+        let settings = |target: &Self| {
+            let Self {
+                username, password, ..
+            } = target.clone();
+            (username, password, target.is_encrypted())
+        };
+        if settings(&sibling) != settings(self) {
+            return Err(TargetError::Different(sibling.address()));
+        }
+        Ok(sibling)
+    }
+
     /// The same server, encrypted: its certificate must be for its host.
     pub(crate) fn encrypted(self) -> Result<Self, TargetError> {
         let name = ServerName::try_from(self.host.clone());
@@ -117,8 +211,41 @@ impl Target {
     }
 }
 
-impl std::fmt::Debug for Target {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl Address {
+    /// The same address, at the host of `other` if it has none of its own.
+    pub(crate) fn or_at(self, other: &Self) -> Self {
+        if self.host.is_empty() {
+            Self {
+                host: other.host.clone(),
+                ..self
+            }
+        } else {
+            self
+        }
+    }
+}
+
+impl FromStr for Address {
+    type Err = ();
+
+    /// `host:port`, where the host may have colons and may be empty.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (host, port) = text.rsplit_once(':').ok_or(())?;
+        Ok(Self {
+            host: host.to_owned(),
+            port: port.parse().map_err(|_| ())?,
+        })
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.host, self.port)
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Target")
             .field("address", &self.address())
             .field("username", &self.username)
@@ -191,5 +318,67 @@ mod tests {
         check_refused("http://h", "not a Redis URL");
         check_refused("redis", "not a Redis URL");
         check_refused("", "not a Redis URL");
+    }
+
+    #[track_caller]
+    fn check_nodes(text: &str, expected: &[&str]) {
+        let nodes = match text.parse().expect(text) {
+            RedisUrls::Cluster(nodes) => nodes,
+            RedisUrls::Server(target) => panic!("{text}: {target:?} is one server"),
+        };
+        let found: Vec<_> = nodes
+            .iter()
+            .map(|node| {
+                let scheme = if node.is_encrypted() { "rediss" } else { "redis" };
+                let password = node.password.as_deref().unwrap_or("-");
+                format!("{scheme} {} {password}", node.address())
+            })
+            .collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn commas_name_the_nodes_of_a_cluster() {
+        check_nodes(
+            "redis://a:7000,redis://b:7001",
+            &["redis a:7000 -", "redis b:7001 -"],
+        );
+        check_nodes(
+            "redis://:s3@a:1, b:2,c",
+            &["redis a:1 s3", "redis b:2 s3", "redis c:6379 s3"],
+        );
+        check_nodes("rediss://a,b:1", &["rediss a:6379 -", "rediss b:1 -"]);
+        check_nodes(
+            "redis://:s3@a,redis://:s3@b/0",
+            &["redis a:6379 s3", "redis b:6379 s3"],
+        );
+        check_nodes("redis://a:1,", &["redis a:1 -"]);
+        assert_eq!("redis://localhost".parse(), Ok(RedisUrls::default()));
+    }
+
+    #[track_caller]
+    fn check_no_nodes(text: &str, part: &str) {
+        let error = text.parse::<RedisUrls>().expect_err(text).to_string();
+        assert!(error.contains(part), "{text}: {error}");
+        assert!(!error.contains("secret"), "{text}: {error}");
+    }
+
+    #[test]
+    fn the_nodes_of_a_cluster_are_alike() {
+        check_no_nodes(
+            "redis://a/1,redis://b/1",
+            "only the database 0, and the URL asks for 1",
+        );
+        check_no_nodes(
+            "redis://a,redis://b/2",
+            "only the database 0, and the URL asks for 2",
+        );
+        check_no_nodes("redis://:secret@a,redis://b:7", "b:7 differs from the first URL");
+        check_no_nodes("redis://a,redis://:secret@b", "b:6379 differs");
+        check_no_nodes("redis://kay:secret@a,redis://:secret@b", "b:6379 differs");
+        check_no_nodes("redis://a,rediss://b", "b:6379 differs");
+        check_no_nodes("redis://a,redis-sentinel://b", "--redis_sentinels");
+        check_no_nodes("redis://a,b:many", "not a Redis URL");
+        check_no_nodes(",redis://a", "not a Redis URL");
     }
 }

@@ -209,6 +209,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("redis-sentinel-discovery-interval", "redis.sentinel_discovery_interval").needs(&[Set("redis-sentinels")]),
     setting("redis-prefix", "redis.prefix").needs(REDIS_BROKER),
     setting("redis-publish-timeout", "redis.publish_timeout").needs(REDIS_BROKER),
+    setting("redis-wait", "redis.wait").needs(REDIS_BROKER),
     setting("redis-tls-verify", "redis.tls_verify").needs(REDIS),
     setting("redis-tls-ca-cert-path", "redis.tls_ca_cert_path").needs(&[Set("redis-tls-verify")]),
     setting("redis-tls-client-cert-path", "redis.tls_client_cert_path").needs(REDIS),

@@ -13,32 +13,51 @@ pub enum Source<'a> {
     Control,
 }
 
-/// Makes names.
+/// Makes names. Redis Cluster keeps keys together that have the same text in their first pair of braces, if it is not
+/// empty.
 #[derive(Debug)]
 pub(crate) struct Keys {
     prefix: String,
+    is_cluster: bool,
 }
 
+/// The name of the log of commands in a cluster.
+const CONTROL_IN_CLUSTER: &str = "control:{control}";
+
+/// The beginning of the names of the streams in a cluster whose own names in braces would keep nothing together.
+const UNTAGGED: &str = "untagged:{untagged}:";
+
 impl Keys {
-    pub(crate) fn new(prefix: String) -> Self {
-        Self { prefix }
+    pub(crate) fn new(prefix: String, is_cluster: bool) -> Self {
+        Self { prefix, is_cluster }
     }
 
-    /// The beginning of all names of a log. The braces keep the keys of a stream together in a Redis Cluster.
+    /// The beginning of all names of a log.
     pub(crate) fn base(&self, source: Source<'_>) -> String {
+        format!("{}:{}", self.prefix, self.name(source))
+    }
+
+    fn name(&self, source: Source<'_>) -> String {
         match source {
-            Source::Stream(stream) => format!("{}:{{{stream}}}", self.prefix),
-            Source::Control => format!("{}:control", self.prefix),
+            Source::Control if self.is_cluster => CONTROL_IN_CLUSTER.to_owned(),
+            Source::Control => "control".to_owned(),
+            Source::Stream(stream) if self.is_cluster && is_without_tag(stream) => {
+                format!("{UNTAGGED}{stream}")
+            }
+            Source::Stream(stream) => format!("{{{stream}}}"),
         }
     }
 
     /// The log that a beginning belongs to.
     pub(crate) fn source<'a>(&self, base: &'a str) -> Option<Source<'a>> {
-        let rest = base.strip_prefix(&*self.prefix)?.strip_prefix(':')?;
-        if rest == "control" {
-            return Some(Source::Control);
+        let name = base.strip_prefix(&*self.prefix)?.strip_prefix(':')?;
+        match name {
+            CONTROL_IN_CLUSTER if self.is_cluster => return Some(Source::Control),
+            "control" if !self.is_cluster => return Some(Source::Control),
+            _ => {}
         }
-        let stream = rest.strip_prefix('{')?.strip_suffix('}')?;
+        let untagged = name.strip_prefix(UNTAGGED).filter(|_| self.is_cluster);
+        let stream = untagged.or_else(|| name.strip_prefix('{')?.strip_suffix('}'))?;
         Some(Source::Stream(stream))
     }
 
@@ -51,11 +70,7 @@ impl Keys {
                 _ => write!(name, "%{byte:02X}").expect("memory takes everything"),
             }
         }
-        match source {
-            Source::Stream(stream) => write!(name, ":{{{stream}}}"),
-            Source::Control => write!(name, ":control"),
-        }
-        .expect("memory takes everything");
+        write!(name, ":{}", self.name(source)).expect("memory takes everything");
         name.into_bytes()
     }
 
@@ -84,6 +99,11 @@ impl Keys {
     }
 }
 
+/// Whether the name of a stream in braces is no hash tag.
+fn is_without_tag(stream: &str) -> bool {
+    stream.is_empty() || stream.starts_with('}')
+}
+
 /// The stream with the messages.
 pub(super) fn log(base: &str) -> Vec<u8> {
     format!("{base}:log").into_bytes()
@@ -107,10 +127,11 @@ pub(super) fn base_of_channel(channel: &[u8]) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::slot;
 
     #[test]
     fn names_lead_back_to_their_log() {
-        let keys = Keys::new("plimsoll".to_owned());
+        let keys = Keys::new("plimsoll".to_owned(), false);
         for (source, expected) in [
             (Source::Stream("chat/1"), "plimsoll:{chat/1}"),
             (Source::Stream("a}:log"), "plimsoll:{a}:log}"),
@@ -128,8 +149,36 @@ mod tests {
     }
 
     #[test]
+    fn all_keys_of_a_log_have_one_slot_in_a_cluster() {
+        let keys = Keys::new("plimsoll".to_owned(), true);
+        for (source, expected) in [
+            (Source::Stream("chat/1"), "plimsoll:{chat/1}"),
+            (Source::Stream("a}:log"), "plimsoll:{a}:log}"),
+            (Source::Stream("{"), "plimsoll:{{}"),
+            (Source::Stream("control"), "plimsoll:{control}"),
+            (Source::Stream("untagged"), "plimsoll:{untagged}"),
+            (Source::Stream(""), "plimsoll:untagged:{untagged}:"),
+            (Source::Stream("}a{b}"), "plimsoll:untagged:{untagged}:}a{b}"),
+            (Source::Control, "plimsoll:control:{control}"),
+        ] {
+            let base = keys.base(source);
+            assert_eq!(base, expected);
+            assert_eq!(keys.source(&base), Some(source));
+            let names = [
+                log(&base),
+                head(&base),
+                channel(&base),
+                keys.record(source, "a{b}c"),
+            ];
+            let slots = names.map(|name| slot(&name));
+            assert!(slots.iter().all(|slot| *slot == slots[0]), "{base}: {slots:?}");
+        }
+        assert_eq!(keys.source("plimsoll:control"), None);
+    }
+
+    #[test]
     fn no_two_idempotency_keys_have_one_name() {
-        let keys = Keys::new("p".to_owned());
+        let keys = Keys::new("p".to_owned(), false);
         let name = |stream, key| {
             String::from_utf8(keys.record(Source::Stream(stream), key)).expect("the parts are text")
         };

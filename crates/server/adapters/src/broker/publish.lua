@@ -8,7 +8,11 @@ local function number(value) return string.format('%.0f', value) end
 
 if KEYS[3] then
   local known = redis.call('HMGET', KEYS[3], 'e', 's', 't')
-  if known[1] then return {known[1], known[2], known[3], 1} end
+  if known[1] then
+    -- A write, so that WAIT waits until replicas have everything up to here, the message included.
+    redis.call('PEXPIRE', KEYS[3], ARGV[10])
+    return {known[1], known[2], known[3], 1}
+  end
 end
 
 local head = redis.call('HMGET', KEYS[2], 'e', 's', 't')

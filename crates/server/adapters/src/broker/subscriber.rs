@@ -21,6 +21,7 @@ use crate::{
     resp::Reply,
     server::Server,
     supervisor::{self, Link, Session, Stop, stopped},
+    target::Address,
 };
 
 /// The most channels in one command.
@@ -38,12 +39,15 @@ pub(super) struct Subscriber<L> {
     server: Arc<Server>,
     followers: Followers<Broker, L>,
     probe: String,
+    /// The node of the cluster that announces.
+    node: Option<Address>,
 }
 
 impl<L: Listener> Subscriber<L> {
     pub(super) fn new(broker: Broker, server: Arc<Server>, listener: Arc<L>, registry: &Registry) -> Self {
         Self {
             probe: broker.shared.keys.probe(&broker.shared.name),
+            node: None,
             followers: Followers::new(broker.clone(), listener, registry),
             broker,
             server,
@@ -82,6 +86,7 @@ impl<L: Listener> Subscriber<L> {
             opened = opened => opened?,
             () = stopped(stop) => return Ok(()),
         };
+        self.node = connection.reader.node().cloned();
         let Connection { reader, mut writer } = connection;
         let (announce, mut announced) = mpsc::channel(CAPACITY);
         let mut reading = pin!(read_all(reader, announce));
@@ -155,12 +160,12 @@ impl<L: Listener> Subscriber<L> {
             Verdict::Healthy => {}
             Verdict::Deaf => return Err(ConnectionError::Deaf(SILENCE)),
             Verdict::Probe => {
-                let (pipeline, channel) = (self.broker.shared.pipeline.clone(), self.probe.clone());
+                let (pipeline, node) = (self.broker.shared.pipeline.clone(), self.node.clone());
+                let publish = cmd("PUBLISH").arg(&self.probe).arg("").to_owned();
                 tokio::spawn(async move {
-                    let publish = cmd("PUBLISH").arg(channel).arg("").to_owned();
-                    let request = pipeline.request(Request::Command(publish), SILENCE);
+                    let request = Request::Command(publish);
                     // Without the probe's return the connection counts as deaf.
-                    let _answer = request.await;
+                    pipeline.request_elsewhere(request, SILENCE, node.as_ref()).await;
                 });
             }
         }

@@ -159,6 +159,7 @@ impl Node {
             prefix: "test".to_owned(),
             publish_timeout: Duration::from_secs(20),
             key_ttl: Duration::from_secs(300),
+            n_replicas: 0,
             record_ttl: Some(Duration::from_secs(300)),
         };
         let registry = Registry::default();
@@ -377,6 +378,7 @@ async fn a_redis_that_does_not_answer_is_an_error_in_time() {
         prefix: "test".to_owned(),
         publish_timeout: Duration::from_millis(10),
         key_ttl: Duration::from_secs(300),
+        n_replicas: 0,
         record_ttl: None,
     };
     let (broker, _tasks_that_never_run) = Broker::new(settings, &Registry::default());

@@ -146,7 +146,7 @@ impl JetStream {
             shared: Arc::new(Shared {
                 requests,
                 stream,
-                keys: Keys::new(prefix),
+                keys: Keys::new(prefix, false),
                 subjects,
                 table: Arc::default(),
                 tips,
