@@ -1,22 +1,31 @@
-// Three servers with `--broker redis` and the clients of all of them, while Redis, a network or a server fails.
+// Three servers with a shared broker and the clients of all of them, while the engine, a network or a server fails, or while
+// the servers are replaced one after the other.
 //
-//     PLIMSOLL_BIN=target/release/plimsoll node benchmarks/faults/redis.mjs FAULT…    none, kill, cut, stop, network, node
+//     PLIMSOLL_BIN=target/release/plimsoll node benchmarks/faults/broker.mjs ENGINE FAULT…
 //
-// `network` needs root: the third server runs in a network namespace of its own. CLIENTS (5000) and DURATION (60 seconds) change
-// the size. Prints one line of JSON for each fault.
+// ENGINE is redis or nats, FAULT one of none, kill, cut, stop, network, node, rolling. `network` needs root: the third server runs
+// in a network namespace of its own. An application answers Connect, which the result counts. CLIENTS (5000), DURATION (60
+// seconds), RATE (200 broadcasts a second), SLOW_DRAIN (20 seconds for each server of `rolling`) and PROTOCOL
+// (actioncable-v1-ext-json) change the run. Prints one line of JSON for each fault.
 
 import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
 import { setTimeout as pause } from "node:timers/promises";
+import { HttpApp } from "../../tests/foreign/support/http-app.mjs";
+import { NatsServer } from "../../tests/foreign/support/nats.mjs";
 import { Server } from "../../tests/foreign/support/plimsoll.mjs";
 import { RedisServer } from "../../tests/foreign/support/redis.mjs";
+import { Tunnel } from "../../tests/foreign/support/tunnel.mjs";
 
 const WebSocket = createRequire(new URL("../../tests/foreign/", import.meta.url))("ws");
 const N_CLIENTS = Number(process.env.CLIENTS ?? 5000);
 const SECONDS = Number(process.env.DURATION ?? 60);
 const N_STREAMS = 50;
-const PER_SECOND = 200;
+const PER_SECOND = Number(process.env.RATE ?? 200);
+const SLOW_DRAIN = Number(process.env.SLOW_DRAIN ?? 20);
+const PROTOCOL = process.env.PROTOCOL ?? "actioncable-v1-ext-json";
+const IS_EXTENDED = PROTOCOL.includes("-ext-");
 const N_NODES = 3;
 const PADDING = "x".repeat(300);
 /** How long everything may take to reach everyone after the last broadcast. */
@@ -56,6 +65,8 @@ class Client {
   n_rejected = 0;
   n_restored = 0;
   wholeAfterMs = [];
+  /** When servers said that they end the session. */
+  disconnectedAt = [];
 
   constructor(streams, stream) {
     this.stream = streams[stream];
@@ -68,7 +79,7 @@ class Client {
     this.servers = servers;
     const begin = performance.now();
     const headers = this.sid === undefined ? {} : { "X-ANYCABLE-RESTORE-SID": this.sid };
-    const socket = (this.socket = new WebSocket(servers[node].ws("/cable"), "actioncable-v1-ext-json", { headers, perMessageDeflate: false }));
+    const socket = (this.socket = new WebSocket(servers[node].ws("/cable"), PROTOCOL, { headers, perMessageDeflate: false }));
     let isWhole = false;
     return new Promise((resolve, reject) => {
       const whole = () => {
@@ -91,7 +102,7 @@ class Client {
   async #comeBack() {
     for (;;) {
       await pause(Math.random() * 1000);
-      const alive = this.servers.flatMap((server, node) => (server.isRunning ? [node] : []));
+      const alive = this.servers.flatMap((server, node) => (server.isRunning && !server.isStopping ? [node] : []));
       try {
         const node = alive[Math.floor(Math.random() * alive.length)];
         return this.wholeAfterMs.push(await this.connect(this.servers, node));
@@ -107,7 +118,10 @@ class Client {
         this.sid = message.sid;
         return this.#welcomed(message.restored === true && message.restored_ids?.includes(this.identifier));
       case "confirm_subscription":
-        return this.last === undefined ? whole() : undefined;
+        return this.last === undefined || !IS_EXTENDED ? whole() : undefined;
+      case "disconnect":
+        this.disconnectedAt.push(performance.now());
+        return this.socket.close();
       case "confirm_history":
         return whole();
       case "reject_history":
@@ -120,7 +134,7 @@ class Client {
   }
 
   #welcomed(isRestored) {
-    const history = this.last && { streams: { [this.name]: this.last } };
+    const history = IS_EXTENDED && this.last ? { streams: { [this.name]: this.last } } : undefined;
     if (isRestored) this.n_restored += 1;
     this.socket.send(JSON.stringify({ command: isRestored ? "history" : "subscribe", identifier: this.identifier, history }));
   }
@@ -199,24 +213,23 @@ class Backend {
 /** What happens during the broadcasts. */
 const FAULTS = {
   none: async () => {},
-  kill: async ({ redis }) => {
+  kill: async ({ engine }) => {
     await pause(15_000);
-    await redis.kill();
+    await engine.kill();
     await pause(3000);
-    await redis.resume();
+    await engine.resume();
   },
-  cut: async ({ redis, after }) => {
-    const client = redis.client({ after });
+  cut: async ({ cut }) => {
     for (let second = 2; second < SECONDS; second += 2) {
       await pause(2000);
-      await client.client("KILL", "TYPE", "pubsub");
+      await cut();
     }
   },
-  stop: async ({ redis }) => {
+  stop: async ({ engine }) => {
     await pause(20_000);
-    redis.signal("SIGSTOP");
+    engine.signal("SIGSTOP");
     await pause(10_000);
-    redis.signal("SIGCONT");
+    engine.signal("SIGCONT");
   },
   network: async () => {
     await pause(20_000);
@@ -227,6 +240,44 @@ const FAULTS = {
   node: async ({ servers }) => {
     await pause(20_000);
     process.kill(servers[2].pid, "SIGKILL");
+  },
+  rolling: async ({ servers, startServer }) => {
+    await pause(3000);
+    for (let node = 0; node < N_NODES; node++) {
+      const old = servers[node];
+      old.isStopping = true;
+      await old.stop(120_000);
+      servers[node] = await startServer(node);
+      await pause(2000);
+    }
+  },
+};
+
+/** The engines: their start, what their clients are told, and how their subscriptions are cut. */
+const ENGINES = {
+  redis: {
+    async start(t, isApart) {
+      // Everything that Redis has confirmed outlives it.
+      const options = ["--appendonly", "yes", "--appendfsync", "always"];
+      if (isApart) options.push("--bind", "127.0.0.1", OUR_ADDRESS, "--protected-mode", "no");
+      const engine = await RedisServer.start(t, { options });
+      const cut = () => engine.client(t).client("KILL", "TYPE", "pubsub");
+      return { engine, cut, flags: ["--broker", "redis", "--redis_url", engine.url] };
+    },
+  },
+  nats: {
+    async start(t, isApart) {
+      const options = isApart ? ["-a", "0.0.0.0"] : [];
+      const engine = await NatsServer.start(t, { jetStream: true, options });
+      if (isApart) return { engine, flags: ["--broker", "nats", "--nats_servers", engine.url] };
+      // All connections of the servers lead through a tunnel that can be shut.
+      const tunnel = await Tunnel.to(t, Number(engine.address.split(":")[1]));
+      const cut = () => {
+        tunnel.shut();
+        tunnel.open();
+      };
+      return { engine, cut, flags: ["--broker", "nats", "--nats_servers", tunnel.address] };
+    },
   },
 };
 
@@ -241,41 +292,55 @@ function layCable({ after }) {
   ip("-n", NAMESPACE, "link", "set", "lo", "up");
 }
 
-async function start(fault, t) {
-  // Everything that Redis has confirmed outlives it.
-  const options = ["--appendonly", "yes", "--appendfsync", "always"];
-  if (fault === "network") {
-    layCable(t);
-    options.push("--bind", "127.0.0.1", OUR_ADDRESS, "--protected-mode", "no");
-  }
-  const redis = await RedisServer.start(t, { options });
-  const servers = [];
-  for (let node = 0; node < N_NODES; node++) {
-    const isApart = fault === "network" && node === 2;
-    const url = isApart ? redis.url.replace("127.0.0.1", OUR_ADDRESS) : redis.url;
-    const flags = ["--public", "--norpc", "--broker", "redis", "--redis_url", url, "--broadcast_key", "secret", "--history_limit", "1000"];
-    if (isApart) flags.push("--host", ITS_ADDRESS);
-    const server = await Server.startIn({ namespace: isApart ? NAMESPACE : undefined }, ...flags);
+async function start(name, fault, t) {
+  const hasNetwork = fault === "network";
+  if (hasNetwork) layCable(t);
+  const { engine, cut, flags } = await ENGINES[name].start(t, hasNetwork);
+  const app = await HttpApp.start();
+  t.after(() => app.kill());
+  const startServer = async (node) => {
+    const isApart = hasNetwork && node === 2;
+    const own = flags.map((flag) => (isApart ? flag.replace("127.0.0.1", OUR_ADDRESS) : flag));
+    own.push("--public_streams", "--broadcast_key", "secret", "--history_limit", "1000", "--rpc_concurrency", "28");
+    // Only in a namespace of its own it cannot reach the application.
+    own.push(...(isApart ? ["--host", ITS_ADDRESS, "--norpc", "--noauth"] : ["--rpc_host", app.host, "--http_rpc_secret", "secret"]));
+    if (fault === "rolling") own.push("--shutdown_slowdrain_period", String(SLOW_DRAIN));
+    const server = await Server.startIn({ namespace: isApart ? NAMESPACE : undefined }, ...own);
     t.after(() => server.isRunning && server.stop(60_000));
-    servers.push(server);
-  }
-  return { redis, servers };
+    return server;
+  };
+  const servers = [];
+  for (let node = 0; node < N_NODES; node++) servers.push(await startServer(node));
+  return { engine, cut, app, servers, startServer };
 }
 
 const percentile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 
-async function run(fault) {
+/** The most of these times, in milliseconds, that lie within one second. */
+function mostInASecond(times) {
+  times.sort((a, b) => a - b);
+  let most = 0;
+  for (let first = 0, last = 0; last < times.length; last++) {
+    while (times[last] - times[first] > 1000) first++;
+    most = Math.max(most, last - first + 1);
+  }
+  return most;
+}
+
+async function run(name, fault) {
   const atEnd = [];
   const t = { after: (end) => atEnd.unshift(end) };
   try {
-    const { redis, servers } = await start(fault, t);
+    const parts = await start(name, fault, t);
+    const { servers, app } = parts;
     const streams = Array.from({ length: N_STREAMS }, () => new Stream());
     const clients = Array.from({ length: N_CLIENTS }, (_, n) => new Client(streams, n % N_STREAMS));
     for (let n = 0; n < N_CLIENTS; n += 100) {
       await Promise.all(clients.slice(n, n + 100).map((client, i) => client.connect(servers, (n + i) % N_NODES)));
     }
+    const connectsBefore = app.calls.Connect.size;
     const backend = new Backend(servers, streams);
-    await Promise.all([backend.run(SECONDS), FAULTS[fault]({ redis, servers, after: t.after })]);
+    await Promise.all([backend.run(SECONDS), FAULTS[fault](parts)]);
     const end = performance.now();
     const isSettled = () => clients.every((client) => client.isWhole) && streams.every((stream) => stream.n_unheard === 0);
     while (performance.now() - end < REST_MS && !isSettled()) await pause(50);
@@ -286,6 +351,7 @@ async function run(fault) {
     const total = (name) => sum(clients.map((client) => client[name]));
     console.log(
       JSON.stringify({
+        engine: name,
         fault,
         clients: N_CLIENTS,
         broadcasts: backend.n_sent,
@@ -301,6 +367,8 @@ async function run(fault) {
         rejected: total("n_rejected"),
         disconnects: total("n_disconnects"),
         restored: total("n_restored"),
+        connectCalls: app.calls.Connect.size - connectsBefore,
+        mostDisconnectsInASecond: mostInASecond(clients.flatMap((client) => client.disconnectedAt)),
         returns: returns.length,
         returnMs: returns.length > 0 ? { p50: Math.round(percentile(returns, 0.5)), max: Math.round(returns.at(-1)) } : undefined,
         settledMs,
@@ -312,8 +380,10 @@ async function run(fault) {
   }
 }
 
-for (const fault of process.argv.slice(2)) {
+const [name, ...faults] = process.argv.slice(2);
+if (!(name in ENGINES)) throw new Error(`no such engine: ${name}; expected ${Object.keys(ENGINES).join(", ")}`);
+for (const fault of faults) {
   if (!(fault in FAULTS)) throw new Error(`no such fault: ${fault}; expected ${Object.keys(FAULTS).join(", ")}`);
-  await run(fault);
+  await run(name, fault);
 }
 process.exit();
