@@ -31,7 +31,7 @@ const MARKED = {
   "docs/reference/doctor.md": 1,
   "docs/reference/live.md": 2,
   "docs/reference/nats-broker.md": 1,
-  "docs/reference/redis-broker.md": 1,
+  "docs/reference/redis-broker.md": 2,
   "docs/reference/report.md": 1,
   "docs/reference/run.md": 1,
   "docs/reference/runs.md": 2,
