@@ -371,4 +371,6 @@ const _: () = assert!(N_RECENT == 256);
 #[cfg(test)]
 pub(crate) mod notes;
 #[cfg(test)]
+pub(crate) mod process;
+#[cfg(test)]
 mod tests;

@@ -1,11 +1,6 @@
 //! The broker with a real Redis server.
 
-use std::{
-    io::{BufRead, BufReader},
-    net::TcpListener,
-    path::PathBuf,
-    process::{Child, Command, Stdio},
-};
+use std::process::{Command, Stdio};
 
 use tokio::{
     sync::mpsc,
@@ -14,70 +9,43 @@ use tokio::{
 
 use super::{
     notes::{LIMITS, Notes},
+    process::{Process, Program},
     *,
 };
 use crate::{connection::Connection, resp::Reply, tls::TlsSettings};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A Redis server on a port of its own, which keeps its data in a folder.
+/// A Redis server.
 struct Redis {
-    child: Child,
-    port: u16,
-    folder: PathBuf,
+    process: Process,
 }
 
-impl Redis {
-    fn start() -> Self {
-        let id: String = std::iter::repeat_with(fastrand::alphanumeric).take(12).collect();
-        let folder = std::env::temp_dir().join(format!("plimsoll-broker-{id}"));
-        std::fs::create_dir(&folder).expect("the folder is new");
-        // Another program may take the port before the server does.
-        for _ in 0..10 {
-            let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-            let port = free.expect("there is a free port").port();
-            if let Some(child) = Self::spawn(port, &folder) {
-                return Self { child, port, folder };
-            }
-        }
-        panic!("redis-server does not start");
-    }
-
-    fn spawn(port: u16, folder: &PathBuf) -> Option<Child> {
-        let mut child = Command::new("redis-server")
+const REDIS: Program = Program {
+    ready: "Ready to accept connections",
+    command: |port, folder| {
+        let mut command = Command::new("redis-server");
+        command
             .args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "yes"])
             .arg("--port")
             .arg(port.to_string())
             .arg("--dir")
             .arg(folder)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("redis-server is installed (cargo xtask test --only setup)");
-        let mut log = BufReader::new(child.stdout.take().expect("it is piped"));
-        let mut line = String::new();
-        while log.read_line(&mut line).is_ok_and(|n| n > 0) {
-            if line.contains("Ready to accept connections") {
-                // Otherwise the pipe fills, and the server waits.
-                std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
-                return Some(child);
-            }
-            line.clear();
-        }
-        drop(child.wait());
-        None
-    }
+            .stdout(Stdio::piped());
+        command
+    },
+};
 
-    fn kill(&mut self) {
-        self.child.kill().expect("it runs");
-        self.child.wait().expect("it has ended");
-    }
-
-    fn restart(&mut self) {
-        self.child = Self::spawn(self.port, &self.folder).expect("its port is free");
+impl Redis {
+    fn start() -> Self {
+        let process = Process::start(REDIS);
+        Self { process }
     }
 
     fn server(&self) -> Server {
-        let target = format!("redis://127.0.0.1:{}", self.port).parse().expect("a URL");
+        let target = format!("redis://127.0.0.1:{}", self.process.port)
+            .parse()
+            .expect("a URL");
         Server::new(target, &TlsSettings::default(), 1 << 20).expect("no files are named")
     }
 
@@ -89,14 +57,6 @@ impl Redis {
             .request(&command, PATIENCE)
             .await
             .expect("it takes the command")
-    }
-}
-
-impl Drop for Redis {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
-        drop(std::fs::remove_dir_all(&self.folder));
     }
 }
 
@@ -290,7 +250,7 @@ async fn a_subscription_that_is_cut_misses_nothing() {
 #[tokio::test]
 async fn connections_that_are_silent_without_an_end_are_found_and_miss_nothing() {
     let redis = Redis::start();
-    let (port, silence) = silencer(redis.port).await;
+    let (port, silence) = silencer(redis.process.port).await;
     let (publisher, mut listener) = (Node::start(&redis), Node::start_at(server(port)));
     let _hearing = listener.hear("s").await;
     publisher.publish("s", "1", None).await;
@@ -308,7 +268,7 @@ async fn a_redis_that_is_killed_and_comes_back_has_everything() {
     let _hearing = listener.hear("s").await;
     let first = publisher.publish("s", "1", None).await;
     listener.expect(&["s: heard", "s: begin 0", "s: new 1 1"]).await;
-    redis.kill();
+    redis.process.kill();
     let during = {
         let broker = publisher.broker.clone();
         tokio::spawn(async move {
@@ -322,7 +282,7 @@ async fn a_redis_that_is_killed_and_comes_back_has_everything() {
             }
         })
     };
-    redis.restart();
+    redis.process.restart();
     let second = timeout(PATIENCE, during)
         .await
         .expect("Redis is back")

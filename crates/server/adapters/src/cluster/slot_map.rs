@@ -8,7 +8,7 @@ use crate::{cluster::slots::N_SLOTS, resp::Reply, target::Address};
 const MAX_PRIMARIES: u16 = 1000;
 
 /// In place of an index: no node.
-const NOBODY: u16 = u16::MAX;
+const UNSERVED: u16 = u16::MAX;
 
 /// The primaries, and the slots of each.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -24,7 +24,7 @@ impl SlotMap {
     pub(crate) fn read(reply: Reply, asked: &str) -> Self {
         let mut map = Self {
             primaries: Vec::new(),
-            owners: vec![NOBODY; usize::from(N_SLOTS)],
+            owners: vec![UNSERVED; usize::from(N_SLOTS)],
         };
         let mut known = HashMap::new();
         for range in reply.into_elements() {
@@ -50,16 +50,16 @@ impl SlotMap {
                 self.primaries.push(primary.clone());
                 index
             }
-            _ => NOBODY,
+            _ => UNSERVED,
         }
     }
 
     /// The same map with another owner of one slot.
     pub(crate) fn with(&self, slot: u16, owner: &Address) -> Self {
         let mut map = self.clone();
-        map.owners.resize(usize::from(N_SLOTS), NOBODY);
+        map.owners.resize(usize::from(N_SLOTS), UNSERVED);
         let index = match self.primaries.iter().position(|primary| primary == owner) {
-            Some(index) => u16::try_from(index).unwrap_or(NOBODY),
+            Some(index) => u16::try_from(index).unwrap_or(UNSERVED),
             None => map.enlist(owner),
         };
         map.owners[usize::from(slot)] = index;
@@ -82,7 +82,7 @@ impl SlotMap {
     }
 
     pub(crate) fn n_without_owner(&self) -> usize {
-        self.owners.iter().filter(|owner| **owner == NOBODY).count()
+        self.owners.iter().filter(|owner| **owner == UNSERVED).count()
     }
 }
 

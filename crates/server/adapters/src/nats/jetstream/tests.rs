@@ -1,79 +1,49 @@
 //! The broker with a real NATS server.
 
-use std::{
-    io::{BufRead, BufReader},
-    net::TcpListener,
-    path::PathBuf,
-    process::{Child, Command, Stdio},
-};
+use std::process::{Command, Stdio};
 
 use plimsoll_nats::jetstream::Wanted;
 use tokio::{sync::mpsc, task::JoinSet, time::sleep};
 
 use super::{record::Record, *};
-use crate::broker::notes::{LIMITS, Notes};
+use crate::broker::{
+    notes::{LIMITS, Notes},
+    process::{Process, Program},
+};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const STREAM: Source<'_> = Source::Stream("s");
 
-/// A NATS server with JetStream on a port of its own, which keeps its data in a folder.
+/// A NATS server with JetStream.
 struct Nats {
-    child: Child,
-    port: u16,
-    folder: PathBuf,
+    process: Process,
 }
 
-impl Nats {
-    fn start() -> Self {
-        let id: String = std::iter::repeat_with(fastrand::alphanumeric).take(12).collect();
-        let folder = std::env::temp_dir().join(format!("plimsoll-jetstream-{id}"));
-        std::fs::create_dir(&folder).expect("the folder is new");
-        // Another program may take the port before the server does.
-        for _ in 0..10 {
-            let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-            let port = free.expect("there is a free port").port();
-            if let Some(child) = Self::spawn(port, &folder) {
-                return Self { child, port, folder };
-            }
-        }
-        panic!("nats-server does not start");
-    }
-
-    fn spawn(port: u16, folder: &PathBuf) -> Option<Child> {
-        let mut child = Command::new("nats-server")
+const NATS: Program = Program {
+    ready: "Server is ready",
+    command: |port, folder| {
+        let mut command = Command::new("nats-server");
+        command
             .args(["--addr", "127.0.0.1", "--jetstream", "--port"])
             .arg(port.to_string())
             .arg("--store_dir")
             .arg(folder)
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("nats-server is installed (cargo xtask test --only setup)");
-        let mut log = BufReader::new(child.stderr.take().expect("it is piped"));
-        let mut line = String::new();
-        while log.read_line(&mut line).is_ok_and(|n| n > 0) {
-            if line.contains("Server is ready") {
-                // Otherwise the pipe fills, and the server waits.
-                std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
-                return Some(child);
-            }
-            line.clear();
-        }
-        drop(child.wait());
-        None
-    }
+            .stderr(Stdio::piped());
+        command
+    },
+};
 
-    fn kill(&mut self) {
-        self.child.kill().expect("it runs");
-        self.child.wait().expect("it has ended");
-    }
-
-    fn restart(&mut self) {
-        self.child = Self::spawn(self.port, &self.folder).expect("its port is free");
+impl Nats {
+    fn start() -> Self {
+        let process = Process::start(NATS);
+        Self { process }
     }
 
     fn servers(&self) -> NatsServers {
-        let urls = format!("nats://127.0.0.1:{}", self.port).parse().expect("a URL");
+        let urls = format!("nats://127.0.0.1:{}", self.process.port)
+            .parse()
+            .expect("a URL");
         NatsServers::new(urls, false).expect("no encryption is asked for")
     }
 
@@ -89,14 +59,6 @@ impl Nats {
             key_ttl: Duration::from_secs(300),
             max_payload_bytes: 1 << 16,
         }
-    }
-}
-
-impl Drop for Nats {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
-        drop(std::fs::remove_dir_all(&self.folder));
     }
 }
 
@@ -282,8 +244,8 @@ async fn a_server_that_is_killed_and_comes_back_has_everything() {
     let _hearing = listener.hear().await;
     publisher.publish("1", None).await;
     listener.expect(&["s: heard", "s: begin 0", "s: new 1 1"]).await;
-    nats.kill();
-    nats.restart();
+    nats.process.kill();
+    nats.process.restart();
     publisher.publish_again("2").await;
     listener.expect(&["s: new 2 2"]).await;
 }
@@ -300,28 +262,28 @@ async fn a_store_that_has_gone_back_gives_a_new_epoch() {
         .expect(&["s: heard", "s: begin 0", "s: new 1 1", "s: new 2 2", "s: new 3 3"])
         .await;
     // A backup that lacks the last two messages.
-    nats.kill();
-    let backup = nats.folder.with_extension("backup");
+    nats.process.kill();
+    let backup = nats.process.folder.with_extension("backup");
     let copied = Command::new("cp")
         .arg("-r")
-        .arg(&nats.folder)
+        .arg(&nats.process.folder)
         .arg(&backup)
         .status();
     assert!(copied.expect("cp is there").success());
-    nats.restart();
+    nats.process.restart();
     publisher.publish_again("4").await;
     publisher.publish_again("5").await;
     listener.expect(&["s: new 4 4", "s: new 5 5"]).await;
     let before = listener.last().await;
-    nats.kill();
-    std::fs::remove_dir_all(&nats.folder).expect("it is there");
-    std::fs::rename(&backup, &nats.folder).expect("it is there");
-    nats.restart();
+    nats.process.kill();
+    std::fs::remove_dir_all(&nats.process.folder).expect("it is there");
+    std::fs::rename(&backup, &nats.process.folder).expect("it is there");
+    nats.process.restart();
     publisher.publish_again("6").await;
     listener
         .expect(&["s: lost", "s: begin 0", "s: old 1 1", "s: old 2 2", "s: old 3 3"])
         .await;
-    // Whoever was faster gave the new epoch: the server that listens, or the one that publishes.
+    // The faster one gave the new epoch: the server that listens, or the one that publishes.
     listener.expect(&["s: new 4 6"]).await;
     let after = listener.last().await;
     assert_ne!(before.head.epoch, after.head.epoch);
