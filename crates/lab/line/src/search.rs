@@ -95,7 +95,8 @@ pub struct Line {
     /// The greatest tried load that holds: at or below the interval; or the greatest that held before the target
     /// [degraded](End::Degraded). `None` if none does.
     pub holds: Option<Level>,
-    /// The least tried load above the interval, which failed. `None` if none was found.
+    /// The least tried load above the interval, which failed; after [`End::Generator`] the one at which the generator was
+    /// the bottleneck. `None` if none was found.
     pub breaks: Option<Level>,
 }
 
@@ -276,7 +277,7 @@ impl Search {
                 let lower = (interval.low + (line - interval.low) / 4).max(least);
                 let upper = high + 1 - (high - line) / 4;
                 match (is_lower_done, is_upper_done) {
-                    (true, true) => Next::Done(self.found(posterior)),
+                    (true, true) => self.conclude(posterior),
                     (false, true) => Next::Take(lower),
                     (true, false) => Next::Take(upper),
                     // A moment ends with a step of the other kind.
@@ -333,16 +334,20 @@ impl Search {
         Next::Done(self.line(End::Max, posterior))
     }
 
-    /// The result when both ends are confirmed: the target's own line, if its steps alone give one.
-    fn found(&self, posterior: &Posterior) -> Line {
+    /// What to do when both ends are confirmed: the target's own line is the result, if its steps alone give one.
+    fn conclude(&self, posterior: &Posterior) -> Next {
         if !self.record.has_saturated() {
-            return self.line(End::Found, posterior);
+            return Next::Done(self.line(End::Found, posterior));
         }
         let of_target = self.posterior(false);
         if self.is_narrow(of_target.interval()) {
-            return self.line(End::Found, &of_target);
+            return Next::Done(self.line(End::Found, &of_target));
         }
-        self.line(End::Generator, posterior)
+        // Mostly it is the target that failed: a few more of its steps give its line.
+        if self.record.has_mostly_broken_above(posterior.interval().low) {
+            return Next::Take(of_target.most_informative(self.ceiling()));
+        }
+        Next::Done(self.line(End::Generator, posterior))
     }
 
     /// Whether the interval is narrow enough, and on one side of the expected load.
@@ -377,7 +382,10 @@ impl Search {
     fn line(&self, end: End, posterior: &Posterior) -> Line {
         let ballots = self.record.ballots();
         let interval = posterior.interval();
-        let breaks = breaking(&ballots, interval);
+        let breaks = match end {
+            End::Generator => saturating(&ballots, interval),
+            _ => breaking(&ballots, interval),
+        };
         let holds = match end {
             End::Found | End::Generator => holding(&ballots, interval.low),
             _ => mostly_held(&ballots, breaks.map_or(u64::MAX, |breaks| breaks.load)),
@@ -446,6 +454,16 @@ fn breaking(ballots: &BTreeMap<u64, Ballot>, interval: Interval) -> Option<Level
     let mut mostly = ballots.range(interval.low.saturating_add(1)..);
     let mut mostly = || mostly.find(|(_, ballot)| ballot.held * 2 < ballot.n_steps());
     found.or_else(&mut mostly).map(level)
+}
+
+/// The least tried load above the interval's lower end at which the generator was the bottleneck, or else the greatest one.
+fn saturating(ballots: &BTreeMap<u64, Ballot>, interval: Interval) -> Option<Level> {
+    let is_saturated = |(_, ballot): &(&u64, &Ballot)| ballot.generator > 0;
+    let mut above = ballots.range(interval.low.saturating_add(1)..);
+    let found = above.find(is_saturated);
+    found
+        .or_else(|| ballots.iter().rev().find(is_saturated))
+        .map(level)
 }
 
 fn level((&load, &ballot): (&u64, &Ballot)) -> Level {

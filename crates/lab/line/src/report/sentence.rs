@@ -121,7 +121,7 @@ fn conditions(report: &Report) -> String {
         }
         (End::Generator, Some(holds), breaks) => {
             let breaks =
-                breaks.map(|breaks| format!("; the generator ended the search at {}{why}", of(breaks)));
+                breaks.map(|breaks| format!("; the generator was the bottleneck at {}{why}", of(breaks)));
             format!(
                 " ({} held at {}){}.",
                 n_held(holds.ballot),

@@ -155,7 +155,7 @@ fn the_line_is_a_sentence() {
     check(
         &report(settings, 1000, 300, 99),
         &expect![
-            "Holds at least 290 users at rtt p(95)<500, errors==0 (1 of 1 steps held at 281 users); the generator ended the search at 320 users: a worker was busy."
+            "Holds at least 290 users at rtt p(95)<500, errors==0 (1 of 1 steps held at 281 users); the generator was the bottleneck at 302 users: a worker was busy."
         ],
     );
     check(

@@ -119,6 +119,17 @@ impl Record {
         self.n_moments(|vote| vote != Vote::Held, |load| load <= high)
     }
 
+    /// Whether more of the steps above this load broke than had a saturated generator.
+    pub(super) fn has_mostly_broken_above(&self, low: u64) -> bool {
+        let n_of = |kind| {
+            self.steps
+                .iter()
+                .filter(|(load, vote)| *load > low && *vote == kind)
+                .count()
+        };
+        n_of(Vote::Broke) > n_of(Vote::Generator)
+    }
+
     fn n_moments(&self, is_kind: impl Fn(Vote) -> bool, is_relevant: impl Fn(u64) -> bool) -> u32 {
         let (mut n, mut is_counted) = (0, false);
         for &(load, vote) in &self.steps {

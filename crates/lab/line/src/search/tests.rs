@@ -138,6 +138,42 @@ fn ends_of_all_kinds() {
     }
 }
 
+/// A generator that is short of a CPU for one step is no reason to give up a target that fails by itself.
+#[test]
+fn a_disturbed_generator_does_not_end_a_search_that_can_go_on() {
+    for disturbed in [40, 31, 26, 20, 25] {
+        let mut is_disturbed = true;
+        let (line, tried) = search(up_to(1_000), |load| match load {
+            _ if load == disturbed && std::mem::take(&mut is_disturbed) => Vote::Generator,
+            ..=24 => Vote::Held,
+            _ => Vote::Broke,
+        });
+        assert!(!is_disturbed, "{disturbed}: {tried:?}");
+        assert_eq!(line.end, End::Found, "{disturbed}: {line:?} {tried:?}");
+        assert!(contains(&line, 24), "{disturbed}: {line:?}");
+        assert!(
+            line.breaks.is_some_and(|level| level.ballot.broke > 0),
+            "{disturbed}: {line:?}"
+        );
+    }
+}
+
+/// A load at which the target broke is not the one at which the generator was the bottleneck.
+#[test]
+fn a_saturated_generator_is_named_with_its_own_load() {
+    let (line, tried) = search(up_to(1_000), |load| match load {
+        ..=24 => Vote::Held,
+        25 => Vote::Broke,
+        _ => Vote::Generator,
+    });
+    assert_eq!(line.end, End::Generator, "{line:?} {tried:?}");
+    assert!(contains(&line, 24), "{line:?}");
+    assert!(
+        line.breaks.is_some_and(|level| level.ballot.generator > 0),
+        "{line:?}"
+    );
+}
+
 /// A single load is as narrow as can be.
 #[test]
 fn small_lines_are_exact() {
@@ -478,6 +514,9 @@ proptest! {
         });
         prop_assert!(tried.len() <= 60);
         prop_assert!(tried.iter().all(|load| (1..=max).contains(load)));
+        if line.end == End::Generator {
+            prop_assert!(line.breaks.is_some_and(|level| level.ballot.generator > 0), "{line:?}");
+        }
         if let Some(Interval { low, high: Some(high) }) = line.interval {
             prop_assert!(low <= high && line.fit.unwrap().line >= low && line.fit.unwrap().line <= high);
         }
