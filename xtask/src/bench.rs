@@ -14,6 +14,7 @@ mod compare;
 mod fanout;
 mod finished;
 mod generator;
+mod hop;
 mod http;
 mod idle;
 mod js;
@@ -94,6 +95,9 @@ enum Name {
     Recover,
     /// Server CPU of subscriptions to names that collide in a hash table without a key, next to ordinary names.
     Collisions,
+    /// A cluster: the time from a publication at one server to the last of 100 clients of another one, next to a bare
+    /// publication in Redis and NATS.
+    Hop,
     /// All of them.
     All,
 }
@@ -184,6 +188,7 @@ enum Benchmark {
     Compare,
     Recover,
     Collisions,
+    Hop,
 }
 
 fn chosen(name: Name) -> Vec<Benchmark> {
@@ -200,6 +205,7 @@ fn chosen(name: Name) -> Vec<Benchmark> {
         Name::Compare => vec![Benchmark::Compare],
         Name::Recover => vec![Benchmark::Recover],
         Name::Collisions => vec![Benchmark::Collisions],
+        Name::Hop => vec![Benchmark::Hop],
         Name::All => vec![
             Benchmark::Fanout,
             Benchmark::Client,
@@ -213,6 +219,7 @@ fn chosen(name: Name) -> Vec<Benchmark> {
             Benchmark::Compare,
             Benchmark::Recover,
             Benchmark::Collisions,
+            Benchmark::Hop,
         ],
     }
 }
@@ -232,6 +239,7 @@ impl Benchmark {
             Self::Compare => "compare",
             Self::Recover => "recover",
             Self::Collisions => "collisions",
+            Self::Hop => "hop",
         }
     }
 
@@ -249,6 +257,7 @@ impl Benchmark {
             Self::Compare => compare::run(plan),
             Self::Recover => recover::run(plan),
             Self::Collisions => collisions::run(plan),
+            Self::Hop => hop::run(plan),
         }
     }
 }

@@ -220,6 +220,13 @@ pub(super) const COLLISIONS: Budget = Budget {
     unit: "× ordinary names",
 };
 
+/// The median time of a message through two servers and the engine between them, next to a publication in that engine.
+pub(super) const HOP: Budget = Budget {
+    what: "time to the last of 100 clients of another server, p50",
+    at_most: 1.3,
+    unit: "× bare engine",
+};
+
 impl Budget {
     /// Compares a measured figure, taken under the given circumstances, with the budget.
     pub(super) fn judge(self, circumstances: String, measured: f64) -> Verdict {

@@ -37,6 +37,16 @@ impl Process {
         Ok(process)
     }
 
+    /// Starts a program that listens at this address and does not say so.
+    pub(super) fn start_at(mut program: Command, address: SocketAddr) -> Result<Self, Error> {
+        program.stdin(Stdio::null()).stdout(Stdio::null());
+        let child = program.spawn().map_err(|source| Error::Start {
+            program: command::line(&program),
+            source,
+        })?;
+        Ok(Self { child, address })
+    }
+
     fn announced_address(&mut self) -> Result<SocketAddr, Error> {
         let stdout = self.child.stdout.as_mut().expect("stdout was piped above");
         let mut line = String::new();
