@@ -3,8 +3,9 @@
 //
 //     PLIMSOLL_BIN=target/release/plimsoll node benchmarks/faults/broker.mjs ENGINE FAULT…
 //
-// ENGINE is redis or nats, FAULT one of none, kill, cut, stop, network, node, rolling. `network` needs root: the third server runs
-// in a network namespace of its own. An application answers Connect, which the result counts. CLIENTS (5000), DURATION (60
+// ENGINE is redis, sentinel or nats, FAULT one of none, kill, cut, stop, network, node, rolling; of sentinel, a Redis with an
+// asynchronous replica and three sentinels, failover or lagging: its primary is killed, and with lagging the replica has heard nothing
+// for half a second. `network` needs root: the third server runs in a network namespace of its own. An application answers Connect, which the result counts. CLIENTS (5000), DURATION (60
 // seconds), RATE (200 broadcasts a second), SLOW_DRAIN (20 seconds for each server of `rolling`) and PROTOCOL
 // (actioncable-v1-ext-json) change the run. Prints one line of JSON for each fault.
 
@@ -15,7 +16,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { HttpApp } from "../../tests/foreign/support/http-app.mjs";
 import { NatsServer } from "../../tests/foreign/support/nats.mjs";
 import { Server } from "../../tests/foreign/support/plimsoll.mjs";
-import { RedisServer } from "../../tests/foreign/support/redis.mjs";
+import { RedisServer, Sentinel } from "../../tests/foreign/support/redis.mjs";
 import { Tunnel } from "../../tests/foreign/support/tunnel.mjs";
 
 const WebSocket = createRequire(new URL("../../tests/foreign/", import.meta.url))("ws");
@@ -241,6 +242,16 @@ const FAULTS = {
     await pause(20_000);
     process.kill(servers[2].pid, "SIGKILL");
   },
+  failover: async ({ engine }) => {
+    await pause(20_000);
+    await engine.kill();
+  },
+  lagging: async ({ engine, replica }) => {
+    await pause(20_000);
+    await replica.call("REPLICAOF", "127.0.0.1", "1");
+    await pause(500);
+    await engine.kill();
+  },
   rolling: async ({ servers, startServer }) => {
     await pause(3000);
     for (let node = 0; node < N_NODES; node++) {
@@ -263,6 +274,20 @@ const ENGINES = {
       const engine = await RedisServer.start(t, { options });
       const cut = () => engine.client(t).client("KILL", "TYPE", "pubsub");
       return { engine, cut, flags: ["--broker", "redis", "--redis_url", engine.url] };
+    },
+  },
+  sentinel: {
+    async start(t) {
+      const options = ["--appendonly", "yes", "--appendfsync", "everysec", "--repl-diskless-sync-delay", "0"];
+      const engine = await RedisServer.start(t, { options });
+      const follower = await RedisServer.start(t, { options: [...options, "--replicaof", ...engine.address.split(":")] });
+      const replica = follower.client(t);
+      while (!(await replica.info("replication")).includes("master_link_status:up")) await pause(50);
+      const sentinels = [];
+      for (let n = 0; n < 3; n++) sentinels.push(await Sentinel.start(t, engine));
+      for (const sentinel of sentinels) while ((await sentinel.replicas()).length === 0) await pause(50);
+      const addresses = sentinels.map(({ address }) => address).join(",");
+      return { engine, replica, flags: ["--broker", "redis", "--redis_url", "redis://mymaster", "--redis_sentinels", addresses] };
     },
   },
   nats: {
@@ -295,7 +320,7 @@ function layCable({ after }) {
 async function start(name, fault, t) {
   const hasNetwork = fault === "network";
   if (hasNetwork) layCable(t);
-  const { engine, cut, flags } = await ENGINES[name].start(t, hasNetwork);
+  const { engine, cut, replica, flags } = await ENGINES[name].start(t, hasNetwork);
   const app = await HttpApp.start();
   t.after(() => app.kill());
   const startServer = async (node) => {
@@ -311,7 +336,7 @@ async function start(name, fault, t) {
   };
   const servers = [];
   for (let node = 0; node < N_NODES; node++) servers.push(await startServer(node));
-  return { engine, cut, app, servers, startServer };
+  return { engine, cut, replica, app, servers, startServer };
 }
 
 const percentile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
