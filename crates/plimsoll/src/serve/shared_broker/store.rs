@@ -1,5 +1,7 @@
 //! The stores of the logs that several servers share: Redis, and NATS JetStream.
 
+use std::fmt::Display;
+
 use plimsoll_adapters::{
     Broker, BrokerTasks, Hearing, JetStream, JetStreamError, JetStreamTasks, Limits, Listener, RequestError,
     Source,
@@ -33,7 +35,7 @@ impl Store {
         match self {
             Self::Redis(broker) => {
                 let stored = broker.publish(source, payload, limits, key).await;
-                stored.map(drop).map_err(|error| of_redis(&error))
+                stored.map(drop).map_err(|error| unconfirmed(&error))
             }
             Self::JetStream(broker) => broker.publish(source, payload, key).await.map_err(of_jetstream),
         }
@@ -45,7 +47,7 @@ impl Store {
             Self::Redis(broker) => broker
                 .pass(source, payload)
                 .await
-                .map_err(|error| of_redis(&error)),
+                .map_err(|error| unconfirmed(&error)),
             Self::JetStream(broker) => broker.pass(source, payload).await.map_err(of_jetstream),
         }
     }
@@ -96,14 +98,16 @@ impl Tasks {
 }
 
 pub(super) fn of_redis(error: &RequestError) -> EngineError {
+    EngineError::Away(error.to_string())
+}
+
+fn unconfirmed(error: &impl Display) -> EngineError {
     EngineError::Away(format!("{error}; the message may be stored all the same"))
 }
 
 fn of_jetstream(error: JetStreamError) -> EngineError {
     match error {
-        JetStreamError::Late(_) | JetStreamError::Lost => {
-            EngineError::Away(format!("{error}; the message may be stored all the same"))
-        }
+        JetStreamError::Late(_) | JetStreamError::Lost => unconfirmed(&error),
         JetStreamError::Refused(reason) => EngineError::Away(reason),
         JetStreamError::Unfit(reason) => EngineError::Refused(reason),
     }
