@@ -63,7 +63,7 @@ function latency(byLoad: ByLoad): Spec | null {
     return {
         ...spec(byLoad, byLoad.latency, "duration", lines),
         ...(notes.length > 0 ? { note: notes.join(" ") } : {}),
-        ...(knee ? { mark: { x: knee.load, label: "knee" } } : {}),
+        ...(knee ? { marks: [{ x: knee.load, label: "knee" }] } : {}),
         vertical: isWide ? "log" : "linear",
     };
 }

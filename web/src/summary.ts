@@ -56,6 +56,8 @@ export interface Summary {
     end: { cause: string; reason?: string };
     thresholds: Threshold[];
     notices: string[];
+    /** Commands of `--at`. */
+    commands?: { command: string; at_seconds: number }[];
     iterations: {
         complete: number;
         interrupted: number;

@@ -1,6 +1,7 @@
 // What a run's intervals say, as numbers to draw. Pure.
 
-import type { Timeline, Track, Values } from "./summary.ts";
+import type { Mark } from "./chart/chart.ts";
+import type { Summary, Timeline, Track, Values } from "./summary.ts";
 
 /**
  * The middle of each interval in seconds since the start; of the last one, the middle of what the run filled of it.
@@ -62,4 +63,15 @@ export function hasEvents(counts: number[] | undefined): counts is number[] {
 /** The same length as the timeline, so that all lines of a chart have as many points. */
 export function padded(values: Values, length: number): Values {
     return Array.from({ length }, (_, i) => values[i] ?? null);
+}
+
+/** Longer commands are cut in charts; the notices have all of them. */
+const LONGEST_LABEL = 24;
+
+/** The commands of `--at`, at the time at which each began. */
+export function marks({ commands }: Pick<Summary, "commands">): Mark[] {
+    return (commands ?? []).map(({ at_seconds: x, command }) => {
+        const line = command.trim().replaceAll(/\s+/g, " ");
+        return { x, label: line.length > LONGEST_LABEL ? `${line.slice(0, LONGEST_LABEL - 1)}…` : line };
+    });
 }

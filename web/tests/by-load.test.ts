@@ -52,8 +52,8 @@ test("each chart has the figures of the levels, and the knee has its mark", () =
     assert.deepEqual(losses, [[0, 0.5, 1]]);
     assert.deepEqual([cpu, memory], [[[0.5, 0.9, 1]], [[1e7, 2e7, null]]]);
     assert.deepEqual(specs[0]?.x, [100, 200, 300]);
-    assert.deepEqual(specs[0]?.mark, { x: 200, label: "knee" });
-    assert.equal(specs[1]?.mark, undefined);
+    assert.deepEqual(specs[0]?.marks, [{ x: 200, label: "knee" }]);
+    assert.equal(specs[1]?.marks, undefined);
 });
 
 test("a chart with lost messages says which of its times are lower bounds", () => {

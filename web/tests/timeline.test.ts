@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { Timeline } from "../src/summary.ts";
-import { fails, middles, padded, perSecond, shares } from "../src/timeline.ts";
+import { fails, marks, middles, padded, perSecond, shares } from "../src/timeline.ts";
 
 function timeline(interval_seconds: number, n_intervals: number): Timeline {
     return { interval_seconds, n_intervals, vus: [], iterations: [], failed: [], metrics: {}, heat_bins_per_octave: 8 };
@@ -27,4 +27,16 @@ test("shares are absent where nobody asked", () => {
     assert.deepEqual(shares(track), [0.5, null, 1]);
     assert.deepEqual(fails(track), [1, 0, 0]);
     assert.deepEqual(padded([1, 2], 3), [1, 2, null]);
+});
+
+test("commands are marked at their time, with as many words as fit", () => {
+    assert.deepEqual(marks({}), []);
+    const commands = [
+        { command: "pkill -9  redis\n", at_seconds: 5.01 },
+        { command: "systemctl restart redis-server", at_seconds: 7 },
+    ];
+    assert.deepEqual(marks({ commands }), [
+        { x: 5.01, label: "pkill -9 redis" },
+        { x: 7, label: "systemctl restart redis…" },
+    ]);
 });

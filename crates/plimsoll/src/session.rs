@@ -2,6 +2,7 @@
 //! differences are in [`LoadTest`].
 
 mod basis;
+mod commands;
 mod ending;
 mod engine;
 mod errors;
@@ -44,6 +45,7 @@ pub(crate) use self::{
     watchers::Watchers,
 };
 use self::{
+    commands::{Commands, Planned},
     ending::Doubts,
     engine::OnEngine,
     errors::ErrorGuard,
@@ -92,6 +94,7 @@ pub(crate) struct Session<'a> {
     outputs: Outputs,
     lingers: bool,
     keeper: Keeper,
+    commands: Vec<Planned>,
     /// The run's place in a series, whose reports the leading process writes.
     member: Option<Member>,
 }
@@ -121,6 +124,7 @@ impl<'a> Session<'a> {
             outputs,
             lingers: flags.linger || beginning.lingers,
             keeper: flags.save.keeper(flags.quiet, surroundings),
+            commands: flags.commands.plan()?,
             member: Member::of(surroundings)?,
         })
     }
@@ -247,8 +251,9 @@ impl<'a> Session<'a> {
         if let Some(header) = header {
             watchers.begin(&header, run::max_vus(test.subject().plan));
         }
+        let commands = Commands::start(std::mem::take(&mut self.commands), &control);
         let company = Company {
-            control,
+            control: control.clone(),
             ends: ends.clone(),
             samples: outputs.samples(),
             sampling,
@@ -260,6 +265,7 @@ impl<'a> Session<'a> {
         watchers.close_display();
         self.basis.repeats().tell();
         let (result, mut summary) = ran?;
+        commands.finish(&control, &mut summary).await;
         summary.notices.extend(guard.reason());
         summary.notices.extend(written.notices());
         let redaction = self.basis.redaction();

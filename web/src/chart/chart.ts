@@ -39,6 +39,12 @@ export type Horizontal =
     | { kind: "percentile" }
     | { kind: "number"; label: string; unit: Unit };
 
+/** A place on the horizontal axis, and the words beside its line. */
+export interface Mark {
+    x: number;
+    label: string;
+}
+
 /** Everything that a chart shows. */
 export interface Spec {
     title: string;
@@ -51,8 +57,8 @@ export interface Spec {
     unit: Unit;
     vertical: "linear" | "log";
     heat?: Heat | null;
-    /** A place on the horizontal axis that is marked with a line and words. */
-    mark?: { x: number; label: string } | null;
+    /** Places on the horizontal axis that are marked with a line and words. */
+    marks?: readonly Mark[];
     /** CSS pixels. */
     height?: number;
 }

@@ -7,7 +7,7 @@ import { clock, tick } from "../format.ts";
 import { palette } from "../theme.ts";
 import { FEW_POINTS, type Line, type Spec } from "./chart.ts";
 import { heatmap } from "./heatmap.ts";
-import { mark } from "./mark.ts";
+import { marks } from "./mark.ts";
 
 /** What belongs to the place and not to the data. */
 export interface Setting {
@@ -51,7 +51,7 @@ export function options(spec: () => Spec, setting: Setting): uPlot.Options {
         hooks: {
             setCursor: [setting.onCursor],
             drawAxes: [(plot) => heatmap(plot, spec())],
-            draw: [(plot) => mark(plot, spec())],
+            draw: [(plot) => marks(plot, spec())],
         },
     };
 }

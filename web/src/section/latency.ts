@@ -8,7 +8,7 @@ import { cells } from "../heat.ts";
 import { COLUMNS, figureOf, scaleOf, trends, unitOf } from "../metrics.ts";
 import type { RunData, Values } from "../summary.ts";
 import type { Ink } from "../ink.ts";
-import { middles, track } from "../timeline.ts";
+import { marks, middles, track } from "../timeline.ts";
 import { grid, type Section, section } from "./section.ts";
 
 export function latency(run: RunData): Section | null {
@@ -97,6 +97,7 @@ export function overTime({ summary }: RunData, name: string): Spec | null {
             endSeconds: metadata.duration_seconds,
         },
         x: middles(timeline, metadata.duration_seconds),
+        marks: marks(summary),
         lines,
         unit,
         vertical: "log",

@@ -4,7 +4,7 @@ import { Chart, type Line, type Spec } from "../chart/chart.ts";
 import { format, type Unit } from "../format.ts";
 import type { RunData, Summary, Timeline, Values } from "../summary.ts";
 import type { Ink } from "../ink.ts";
-import { fails, hasEvents, middles, perSecond, shares, track } from "../timeline.ts";
+import { fails, hasEvents, marks, middles, perSecond, shares, track } from "../timeline.ts";
 import { type Section, section, smallGrid } from "./section.ts";
 
 export function load({ summary }: RunData): Section | null {
@@ -30,6 +30,7 @@ export function overTime(summary: Summary, timeline: Timeline, title: string, un
         title,
         horizontal: { kind: "time", intervalSeconds: timeline.interval_seconds, endSeconds: seconds },
         x: middles(timeline, seconds),
+        marks: marks(summary),
         unit,
         vertical: "linear",
     };

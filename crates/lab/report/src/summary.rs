@@ -28,6 +28,7 @@ use crate::{
 
 mod attempts;
 mod breakdown;
+mod command;
 mod conclusion;
 mod errors;
 mod generator;
@@ -48,6 +49,7 @@ mod target;
 pub use self::{
     attempts::{Connections, all_failed},
     breakdown::{Breakdown, Section},
+    command::TimedCommand,
     conclusion::Conclusion,
     errors::{ErrorGroup, FURTHER},
     generator::{Doubted, Generator, GeneratorSeries, Neighbours, OtherProgram},
@@ -114,6 +116,9 @@ pub struct Summary {
     /// How many broadcasts were in flight, for each step of `bench broadcast`, at most for the first 50.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub in_flight: Vec<StepInFlight>,
+    /// The commands of `--at` that began during the run, in the order in which they began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<TimedCommand>,
     /// What the watched targets used, in the order in which they were named.
     pub targets: Vec<Target>,
     /// What the generator used, and whether it was the bottleneck.
@@ -307,6 +312,7 @@ impl Summary {
             by_load: None,
             losses,
             in_flight: Vec::new(),
+            commands: Vec::new(),
             targets,
             generator: Generator::new(&run.generator, health, generator),
         };
@@ -447,6 +453,7 @@ impl Summary {
                     .filter_map(|conclusion| conclusion.reason.as_mut()),
             )
             .chain(&mut self.notices)
+            .chain(self.commands.iter_mut().flat_map(TimedCommand::texts))
             .chain(&mut self.metadata.command);
         for sentence in sentences {
             *sentence = edit(sentence);

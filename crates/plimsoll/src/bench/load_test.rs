@@ -9,7 +9,7 @@ use std::{
 use plimsoll_load::{machine::Machine, plan::Plan, preflight::UserKind};
 use plimsoll_report::{Summary, summary::Kind};
 use plimsoll_shootout::{self as shootout, Bench, Error, Interrupt, Streams, Verdict};
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, time::Instant};
 
 use super::{
     streams::{beside, plain},
@@ -80,6 +80,7 @@ impl LoadTest for BenchTest {
 
     async fn run(&mut self, company: Company) -> Result<(Self::Result, Summary), Failure> {
         let Company {
+            control,
             ends,
             samples,
             sampling,
@@ -106,6 +107,7 @@ impl LoadTest for BenchTest {
             samples,
             sampling,
         };
+        control.begin(Instant::now());
         let finished = self.bench.execute(streams, company).await;
         if let Some(studio) = studio {
             studio.close();

@@ -9,11 +9,12 @@ use expect_test::expect_file;
 use crate::{bench, demo, run};
 
 /// The flags that every load command has, unless [`GAPS`] says why not.
-const FLAGS: [&str; 21] = [
+const FLAGS: [&str; 22] = [
     "out",
     "report",
     "format",
     "watch",
+    "at",
     "save",
     "no-save",
     "quiet",
@@ -56,7 +57,7 @@ const LINE: &str = "line";
 const LINE_BENCH: &str = "line bench";
 
 /// Flags that commands do not have, and the reason.
-const GAPS: [(&[&str], &[&str], &str); 10] = [
+const GAPS: [(&[&str], &[&str], &str); 11] = [
     (
         &["out"],
         &[LINE, LINE_BENCH],
@@ -73,6 +74,12 @@ const GAPS: [(&[&str], &[&str], &str); 10] = [
         &["address", "linger"],
         &[LINE, LINE_BENCH],
         "A search chooses the load itself, so it cannot be paused, resumed or scaled. A signal ends it.",
+    ),
+    (
+        &["at"],
+        &[LINE, LINE_BENCH],
+        "A search runs many steps with different loads. What a command does to the target in one of them says nothing \
+         about the others.",
     ),
     (
         &["against", "tolerance", "margin"],

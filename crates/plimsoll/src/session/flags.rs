@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use plimsoll_shootout as shootout;
 
-use super::{errors::ErrorFlags, memory_check::MemoryFlags};
+use super::{commands::CommandFlags, errors::ErrorFlags, memory_check::MemoryFlags};
 use crate::{
     live::{LiveFlags, PageFlags},
     report::ReportFlags,
@@ -34,6 +34,8 @@ pub(crate) struct SessionFlags {
     repeat: RepeatFlags,
     #[command(flatten, next_help_heading = "Load")]
     pub(super) memory: MemoryFlags,
+    #[command(flatten, next_help_heading = "Load")]
+    pub(super) commands: CommandFlags,
     /// Print no progress.
     #[arg(long, short, conflicts_with = "tui", help_heading = "Progress and control")]
     pub(crate) quiet: bool,

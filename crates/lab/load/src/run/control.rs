@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::watch;
+use tokio::{sync::watch, time::Instant};
 
 use crate::{
     executor::{Executor, MAX_VUS},
@@ -13,6 +13,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Control {
     state: Arc<watch::Sender<State>>,
+    start: Arc<watch::Sender<Option<Instant>>>,
     is_controlled: bool,
 }
 
@@ -65,6 +66,7 @@ impl Control {
         };
         Self {
             state: Arc::new(watch::Sender::new(state)),
+            start: Arc::default(),
             is_controlled: controlled.is_some(),
         }
     }
@@ -112,6 +114,23 @@ impl Control {
         self.state
             .send_modify(|state| (state.vus, state.max_vus) = (vus, max_vus));
         Ok(())
+    }
+
+    /// The load begins at this time. The first call counts.
+    pub fn begin(&self, at: Instant) {
+        self.start.send_if_modified(|start| {
+            let is_first = start.is_none();
+            start.get_or_insert(at);
+            is_first
+        });
+    }
+
+    /// Returns the time at which the load began, as soon as it has.
+    pub async fn began(&self) -> Instant {
+        let mut start = self.start.subscribe();
+        // This has the sender.
+        let began = start.wait_for(Option::is_some).await;
+        began.ok().and_then(|start| *start).unwrap_or_else(Instant::now)
     }
 
     pub(super) fn subscribe(&self) -> watch::Receiver<State> {

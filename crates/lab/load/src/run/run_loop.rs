@@ -147,6 +147,7 @@ impl RunLoop {
             .iter()
             .for_each(|sampling| sampling.start(at.into_std()));
         self.run.set_start(at);
+        self.control.begin(at);
         self.commands.send_replace(Command::Start(at));
         let (notice_sender, notices) = mpsc::channel(MAX_NOTICES);
         let orders = std::mem::take(&mut self.orders);

@@ -98,6 +98,7 @@ impl Summary {
             by_load: None,
             losses,
             in_flight,
+            commands: Vec::new(),
             targets,
             generator,
         };
