@@ -28,7 +28,8 @@ const natsEngine = {
   },
   redis: (t) => RedisServer.start(t),
   startText: /Streams are shared with all servers of this NATS \(--nats_prefix plimsoll\)/,
-  absences: /Sessions are not resumed, and no client is present on any stream/,
+  habits: /Sessions are not resumed, and no client is present on any stream/,
+  presence: "error",
 };
 
 brokerScenarios(natsEngine);

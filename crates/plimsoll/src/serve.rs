@@ -42,7 +42,7 @@ use std::{
 use clap::{Parser, ValueEnum};
 use plimsoll_load::preflight::{self, OpenFileLimit};
 use plimsoll_server::{
-    AdminPage, Broadcasts, Config, Engine, Listeners, PathPattern, Ports, Publisher, SessionStore,
+    AdminPage, Broadcasts, Config, Engine, Listeners, PathPattern, Ports, Publisher,
     application::{Application, Benchmark, Chat, NoApplication},
 };
 use plimsoll_telemetry::Registry;
@@ -50,7 +50,7 @@ use plimsoll_telemetry::Registry;
 use self::{
     api::ApiOptions,
     broadcasting::{Circumstances, HttpBroadcastOptions},
-    broker::BrokerOptions,
+    broker::{BrokerOptions, Stores},
     hangup::Rereadable,
     identification::IdentificationOptions,
     ingest::{ClusterConnections, Ingest, IngestOptions, Sources},
@@ -222,7 +222,7 @@ enum App {
 #[derive(Debug, Default)]
 struct Shared {
     engine: Option<Arc<dyn Engine>>,
-    sessions: Option<Arc<dyn SessionStore>>,
+    stores: Stores,
 }
 
 impl Options {
@@ -271,7 +271,10 @@ impl Options {
             engine: sources
                 .engine()
                 .or_else(|| broker.as_ref().map(SharedBroker::engine)),
-            sessions: broker.as_ref().and_then(SharedBroker::sessions),
+            stores: Stores {
+                sessions: broker.as_ref().and_then(SharedBroker::sessions),
+                members: broker.as_ref().and_then(SharedBroker::members),
+            },
         };
         let config = self.config(&open_files, clients.addresses(), registry.clone(), shared)?;
         let tls = config.tls.clone();
@@ -335,11 +338,16 @@ impl Options {
         }
         tracing::info!(
             "Streams are shared with all servers of {}: a message that is confirmed is stored, and reaches every client \
-             once and in order; a loss is announced. {}, and no client is present on any stream.",
+             once and in order; a loss is announced. {}, and {}.",
             self.ingest.place(name),
             match self.keeping.sessions_ttl() {
                 Some(_) => "A session goes on at any of them",
                 None => "Sessions are not resumed",
+            },
+            if self.keeping.keeps_presence() {
+                "clients of all servers are present together"
+            } else {
+                "no client is present on any stream"
             }
         );
         if self.ingest.passes_broker_by() {
@@ -399,7 +407,7 @@ impl Options {
                 key: self.secrets.api_secret(),
                 is_public: self.identification.is_public(),
             })?,
-            broker: self.keeping.broker(&memory, shared.sessions),
+            broker: self.keeping.broker(&memory, shared.stores),
             engine: shared.engine,
             presence_webhook: self
                 .keeping

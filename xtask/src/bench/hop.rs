@@ -74,7 +74,7 @@ const RATE: &str = "publications/s";
 const SERVERS: &str = "servers' CPU µs";
 const ENGINE: &str = "engine's CPU µs";
 
-/// Somebody who hears messages.
+/// A subscriber or a client that hears messages.
 trait Ear {
     /// Reads what is there, and returns the number of messages that are complete now.
     fn hear(&mut self) -> io::Result<usize>;

@@ -37,13 +37,15 @@ impl Process {
         Ok(process)
     }
 
-    /// Starts a program that listens at this address and does not say so.
+    /// Starts a program that will listen at this address.
     pub(super) fn start_at(mut program: Command, address: SocketAddr) -> Result<Self, Error> {
-        program.stdin(Stdio::null()).stdout(Stdio::null());
-        let child = program.spawn().map_err(|source| Error::Start {
-            program: command::line(&program),
-            source,
-        })?;
+        let child = program
+            .stdin(Stdio::null())
+            .spawn()
+            .map_err(|source| Error::Start {
+                program: command::line(&program),
+                source,
+            })?;
         Ok(Self { child, address })
     }
 

@@ -5,7 +5,7 @@ use std::{str::FromStr, sync::Arc, time::Duration};
 use clap::{Args, ValueEnum, builder::RangedU64ValueParser};
 use plimsoll_broker::{Pattern, Retention, Retentions, Settings, Truncation, presence};
 use plimsoll_load::preflight::Memory;
-use plimsoll_server::{Broker, Resuming, SessionStore, Webhook, WebhookUrl};
+use plimsoll_server::{Broker, PresenceStore, Resuming, SessionStore, Webhook, WebhookUrl};
 
 use super::memory;
 use crate::exit::Failure;
@@ -70,6 +70,13 @@ pub(super) struct BrokerOptions {
 
 /// The longest time for which messages are kept, in seconds: a year.
 const MAX_TTL: i64 = 31_536_000;
+
+/// What the servers of a cluster share, besides messages.
+#[derive(Debug, Default)]
+pub(super) struct Stores {
+    pub(super) sessions: Option<Arc<dyn SessionStore>>,
+    pub(super) members: Option<Arc<dyn PresenceStore>>,
+}
 
 /// Where messages are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -154,7 +161,14 @@ impl BrokerOptions {
 
     /// Whether the broker keeps who is present.
     pub(super) fn keeps_presence(&self) -> bool {
-        self.adapter() == Adapter::Memory
+        matches!(self.adapter(), Adapter::Memory | Adapter::Redis)
+    }
+
+    /// How long a member stays present whose client or server is gone. `None`: no client is
+    /// present on any stream.
+    pub(super) fn presence_ttl(&self) -> Option<Duration> {
+        self.keeps_presence()
+            .then(|| Duration::from_secs(self.presence_ttl.into()))
     }
 
     /// How long a client may take to come back to its session. `None`: the broker keeps no sessions.
@@ -169,11 +183,12 @@ impl BrokerOptions {
     }
 
     /// The settings of the broker, with the sessions of all servers if they share them. `None`: nothing is kept.
-    pub(super) fn broker(&self, memory: &Memory, sessions: Option<Arc<dyn SessionStore>>) -> Option<Broker> {
+    pub(super) fn broker(&self, memory: &Memory, stores: Stores) -> Option<Broker> {
         self.name().map(|_| Broker {
-            sessions,
-            presence: self.keeps_presence().then(|| presence::Settings {
-                ttl: Duration::from_secs(self.presence_ttl.into()),
+            sessions: stores.sessions,
+            members: stores.members,
+            presence: self.presence_ttl().map(|ttl| presence::Settings {
+                ttl,
                 announces_updates: self.presence_updates,
                 max_bytes: memory::share(memory, 32, MIN_PRESENCE_BYTES),
             }),

@@ -13,7 +13,7 @@ use super::{
     cluster::{CompatibleEngine, FromCluster, MAX_MESSAGE_BYTES, PubSub},
     nats::NatsOptions,
     redis::RedisOptions,
-    shared_broker::SharedBroker,
+    shared_broker::{SharedBroker, Ttls},
 };
 use crate::exit::Failure;
 
@@ -281,10 +281,11 @@ impl IngestOptions {
         match name {
             "redis" => {
                 let server = sources.redis.clone()?;
-                Some(
-                    self.redis
-                        .broker(server, retentions, keeping.sessions_ttl(), registry),
-                )
+                let ttls = Ttls {
+                    sessions: keeping.sessions_ttl(),
+                    presence: keeping.presence_ttl(),
+                };
+                Some(self.redis.broker(server, retentions, ttls, registry))
             }
             "nats" => Some(self.nats.broker(sources.nats.clone()?, retentions)),
             _ => None,

@@ -10,7 +10,10 @@ use plimsoll_broker::Retentions;
 use plimsoll_server::MAX_BROADCAST_BYTES;
 use plimsoll_telemetry::Registry;
 
-use super::{key_pair::key_pair, shared_broker::SharedBroker};
+use super::{
+    key_pair::key_pair,
+    shared_broker::{SharedBroker, Ttls},
+};
 use crate::exit::Failure;
 
 /// Flags of the adapters redis and redisx, and of the Redis broker.
@@ -123,18 +126,23 @@ impl RedisOptions {
         Ok(server.watched_by(sentinels, &tls, interval)?)
     }
 
-    /// The broker in this server, which keeps this much of each stream, and sessions for this long.
+    /// The broker in this server, which keeps this much of each stream, and sessions and members for this long.
     pub(super) fn broker(
         &self,
         server: Server,
         retentions: Retentions,
-        sessions_ttl: Option<Duration>,
+        ttls: Ttls,
         registry: &Registry,
     ) -> SharedBroker {
         let timeout = Duration::from_millis(self.redis_publish_timeout);
-        let limits = (retentions, sessions_ttl);
         let confirmation = (timeout, self.redis_wait);
-        SharedBroker::in_redis(server, &self.redis_prefix, confirmation, limits, registry)
+        SharedBroker::in_redis(
+            server,
+            &self.redis_prefix,
+            confirmation,
+            (retentions, ttls),
+            registry,
+        )
     }
 
     /// The key of the stream that the adapter redisx reads.

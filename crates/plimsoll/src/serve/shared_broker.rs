@@ -9,19 +9,22 @@ use std::{
 };
 
 use plimsoll_adapters::{
-    Broker, BrokerSettings, Hearing, JetStream, JetStreamSettings, Limits, Listener, News, Server, Source,
+    Broker, BrokerSettings, Hearing, JetStream, JetStreamSettings, Limits, Listener, MemberAnnouncement,
+    Members, News, Server, Source,
 };
-use plimsoll_broker::{Place, Retention, Retentions};
+use plimsoll_broker::{Place, Retention, Retentions, presence::Change};
 use plimsoll_cable::broadcast::{Publication, RemoteDisconnect, encode, encode_disconnect};
-use plimsoll_server::{Engine, EngineError, Publisher, Sending, SessionStore};
+use plimsoll_server::{Engine, EngineError, PresenceStore, Publisher, Sending, SessionStore};
 use plimsoll_telemetry::Registry;
 use tokio::{sync::watch, task::JoinHandle};
 
 use self::{
+    members::RedisMembers,
     sessions::RedisSessions,
     store::{Store, Tasks},
 };
 
+mod members;
 mod sessions;
 mod store;
 
@@ -36,6 +39,13 @@ const CONTROL: Limits = Limits {
     limit: 1000,
     ttl: Duration::from_mins(5),
 };
+
+/// How long what belongs to a client stays when the client, or its server, is gone. `None`: it is not kept.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ttls {
+    pub(super) sessions: Option<Duration>,
+    pub(super) presence: Option<Duration>,
+}
 
 /// A broker that is not connected yet.
 pub(super) struct SharedBroker {
@@ -57,7 +67,7 @@ impl SharedBroker {
         server: Server,
         prefix: &str,
         (publish_timeout, n_replicas): (Duration, u32),
-        (retentions, sessions_ttl): (Retentions, Option<Duration>),
+        (retentions, ttls): (Retentions, Ttls),
         registry: &Registry,
     ) -> Self {
         let settings = BrokerSettings {
@@ -66,7 +76,8 @@ impl SharedBroker {
             publish_timeout,
             key_ttl: KEY_TTL,
             n_replicas,
-            record_ttl: sessions_ttl,
+            record_ttl: ttls.sessions,
+            member_ttl: ttls.presence,
         };
         let (broker, tasks) = Broker::new(settings, registry);
         Self {
@@ -99,6 +110,14 @@ impl SharedBroker {
     pub(super) fn sessions(&self) -> Option<Arc<dyn SessionStore>> {
         match &self.store {
             Store::Redis(broker) => Some(Arc::new(RedisSessions(broker.clone()))),
+            Store::JetStream(_) => None,
+        }
+    }
+
+    /// The members of streams at all servers. `None`: the store keeps none.
+    pub(super) fn members(&self) -> Option<Arc<dyn PresenceStore>> {
+        match &self.store {
+            Store::Redis(broker) => Some(Arc::new(RedisMembers(broker.clone()))),
             Store::JetStream(_) => None,
         }
     }
@@ -280,6 +299,45 @@ impl Listener for Inlet {
 
     async fn release(&self, key: &str) {
         self.publisher.release(key).await;
+    }
+
+    async fn hear_member(&self, source: Source<'_>, announcement: MemberAnnouncement) -> bool {
+        match source {
+            Source::Stream(stream) => self.publisher.hear_member(stream, announcement).await,
+            Source::Control => false,
+        }
+    }
+
+    async fn take_members(&self, source: Source<'_>, Members { listing, ours }: Members) -> bool {
+        match source {
+            Source::Stream(stream) => self.publisher.take_members(stream, listing, &ours).await,
+            Source::Control => false,
+        }
+    }
+
+    fn await_members(&self, source: Source<'_>) {
+        if let Source::Stream(stream) = source {
+            self.publisher.await_members(stream);
+        }
+    }
+
+    fn forget_members(&self, source: Source<'_>) {
+        if let Source::Stream(stream) = source {
+            self.publisher.forget_members(stream);
+        }
+    }
+
+    fn is_at(&self, source: Source<'_>, number: u64) -> bool {
+        match source {
+            Source::Stream(stream) => self.publisher.is_at(stream, number),
+            Source::Control => true,
+        }
+    }
+
+    async fn made(&self, source: Source<'_>, id: Arc<str>, change: Change) {
+        if let Source::Stream(stream) = source {
+            self.publisher.made(stream, id, change);
+        }
     }
 }
 

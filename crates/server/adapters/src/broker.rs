@@ -5,8 +5,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use plimsoll_broker::follower::{Excerpt, Message, N_RECENT, Position};
-use plimsoll_telemetry::{Dependency, Registry};
+pub use plimsoll_broker::presence::Announcement as MemberAnnouncement;
+use plimsoll_broker::{
+    follower::{Excerpt, Message, N_RECENT, Position},
+    presence::Change,
+};
+use plimsoll_telemetry::{Dependency, Gauge, Registry};
 use redis::cmd;
 use tokio::sync::watch;
 
@@ -19,6 +23,8 @@ mod followers;
 mod health;
 mod hearing;
 mod keys;
+mod members;
+mod mirrors;
 mod records;
 mod replies;
 mod subscriber;
@@ -29,6 +35,8 @@ pub use hearing::Hearing;
 pub(crate) use hearing::Table;
 pub(crate) use keys::Keys;
 pub use keys::Source;
+use members::Changes;
+pub use members::Members;
 pub use records::Record;
 use records::Records;
 use replies::Announcement;
@@ -41,7 +49,8 @@ static RECORD: Script = Script::new(2, include_str!("broker/record.lua"));
 static TAKE: Script = Script::new(3, include_str!("broker/take.lua"));
 static REVOKE: Script = Script::new(4, include_str!("broker/revoke.lua"));
 static SERVERS: Script = Script::new(5, include_str!("broker/servers.lua"));
-static SCRIPTS: [&Script; 6] = [&PUBLISH, &READ, &RECORD, &TAKE, &REVOKE, &SERVERS];
+static MEMBER: Script = Script::new(6, include_str!("broker/member.lua"));
+static SCRIPTS: [&Script; 7] = [&PUBLISH, &READ, &RECORD, &TAKE, &REVOKE, &SERVERS, &MEMBER];
 
 /// Messages in one answer to a read.
 pub(crate) const PAGE: usize = 100;
@@ -73,6 +82,8 @@ pub struct BrokerSettings {
     pub n_replicas: u32,
     /// How long a record can be taken after its server has left it. `None`: there are no records.
     pub record_ttl: Option<Duration>,
+    /// How long a server may be gone before its members are. `None`: there are no members.
+    pub member_ttl: Option<Duration>,
 }
 
 /// How much of a log Redis keeps.
@@ -141,6 +152,22 @@ pub trait Listener: Send + Sync + 'static {
     fn limits(&self, source: Source<'_>) -> Limits;
     /// Another server wants the record with this key, or has taken it.
     fn release(&self, key: &str) -> impl Future<Output = ()> + Send;
+    /// The members of a stream change. Returns whether they have to be read, because a change is missing.
+    fn hear_member(
+        &self,
+        source: Source<'_>,
+        announcement: MemberAnnouncement,
+    ) -> impl Future<Output = bool> + Send;
+    /// All members of a stream. Returns whether they have to be read again, because more has been announced.
+    fn take_members(&self, source: Source<'_>, members: Members) -> impl Future<Output = bool> + Send;
+    /// Changes of members may be missing from now on, until they are read.
+    fn await_members(&self, source: Source<'_>);
+    /// The members of a stream are not followed any more.
+    fn forget_members(&self, source: Source<'_>);
+    /// Whether the listener knows the members up to the change with this number, or waits for them.
+    fn is_at(&self, source: Source<'_>, number: u64) -> bool;
+    /// This server has made a change that all servers hear of.
+    fn made(&self, source: Source<'_>, id: Arc<str>, change: Change) -> impl Future<Output = ()> + Send;
 }
 
 /// The broker. A clone is the same broker.
@@ -157,6 +184,8 @@ struct Shared {
     keys: Keys,
     table: Arc<Table>,
     records: Option<Records>,
+    members: Option<Changes>,
+    servers: Gauge,
     publish_timeout: Duration,
     key_ttl: Duration,
 }
@@ -178,6 +207,7 @@ impl Broker {
             key_ttl,
             n_replicas,
             record_ttl,
+            member_ttl,
         } = settings;
         // The text of a payload grows when it becomes a part of another JSON text.
         server.max_payload_bytes = 2 * server.max_payload_bytes + ENVELOPE_BYTES;
@@ -193,8 +223,17 @@ impl Broker {
                 name: std::iter::repeat_with(fastrand::alphanumeric).take(16).collect(),
                 pipeline,
                 keys: Keys::new(prefix, server.is_cluster()),
-                table: Arc::default(),
+                table: Arc::new(if member_ttl.is_some() {
+                    Table::with_members()
+                } else {
+                    Table::default()
+                }),
                 records: record_ttl.map(|ttl| Records::new(ttl, registry)),
+                members: member_ttl.map(|ttl| Changes::new(ttl, registry)),
+                servers: registry.gauge(
+                    "broker_servers_num",
+                    "Servers that share the broker, this one included",
+                ),
                 publish_timeout,
                 key_ttl,
             }),
@@ -331,7 +370,9 @@ impl BrokerTasks {
         tokio::join!(
             self.requests.run(statuses.0, stop.clone()),
             subscriber.run(statuses.1, stop.clone()),
-            broker.keep_records(&*listener, stop)
+            broker.keep_records(&*listener, stop.clone()),
+            broker.keep_members(&*listener, stop.clone()),
+            broker.beat(stop)
         );
     }
 }

@@ -31,7 +31,8 @@ mod target;
 mod tls;
 
 pub use broker::{
-    Broker, BrokerSettings, BrokerTasks, Hearing, Limits, Listener, News, Record, Source, Stored,
+    Broker, BrokerSettings, BrokerTasks, Hearing, Limits, Listener, MemberAnnouncement, Members, News,
+    Record, Source, Stored,
 };
 pub use interest::Interest;
 pub use nats::{

@@ -10,6 +10,10 @@ use std::{
     time::Duration,
 };
 
+mod mirror;
+
+pub use self::mirror::{Announcement, Listing, Mirror};
+
 /// The longest id, in bytes. Ids are keys of users or devices.
 pub const MAX_ID_BYTES: usize = 1024;
 
@@ -115,6 +119,18 @@ struct Member {
 }
 
 impl Absence {
+    /// The absence of a client that was present at another server, where its attendance ends on its own.
+    pub fn elsewhere(stream: Arc<str>, id: Arc<str>, info: Option<Arc<str>>) -> Self {
+        // The numbers of a server's own absences begin at 1.
+        let number = 0;
+        Self {
+            stream,
+            id,
+            info,
+            number,
+        }
+    }
+
     /// The memory of the texts, in bytes, if no other owner has them.
     pub fn text_bytes(&self) -> usize {
         self.stream.len() + self.id.len() + text_len(&self.info)
@@ -227,6 +243,11 @@ impl Presence {
         Ok(self.update(attendance, info))
     }
 
+    /// The info of the member that an attendance belongs to.
+    pub fn info_of(&self, attendance: &Attendance) -> Option<Arc<str>> {
+        self.member(attendance)?.info.clone()
+    }
+
     /// Ends an attendance.
     pub fn leave(&mut self, attendance: Attendance) -> Option<Event> {
         self.n_bytes -= ATTENDANCE_OVERHEAD;
@@ -260,7 +281,7 @@ impl Presence {
         let absence = Absence {
             stream: Arc::clone(&attendance.stream),
             id: Arc::clone(&attendance.id),
-            info: self.member(&attendance).and_then(|member| member.info.clone()),
+            info: self.info_of(&attendance),
             number: self.last_number,
         };
         let ends_at = now + self.settings.ttl;
@@ -289,6 +310,15 @@ impl Presence {
             }
         }
         None
+    }
+
+    /// The members of all streams with their infos.
+    pub fn all(&self) -> impl Iterator<Item = (&str, &str, Option<&str>)> {
+        self.streams.iter().flat_map(|(stream, members)| {
+            members
+                .iter()
+                .map(|(id, member)| (&**stream, &**id, member.info.as_deref()))
+        })
     }
 
     /// The members of a stream with their infos, in the order of their ids.

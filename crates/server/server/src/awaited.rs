@@ -29,7 +29,7 @@ use crate::{
 
 mod stored;
 
-pub(crate) use stored::Snapshot;
+pub(crate) use stored::{Present, Snapshot};
 
 /// How long a client's return waits for the end of its old connection. A command in progress there ends first.
 pub(crate) const MAX_WAIT: Duration = Duration::from_secs(5);

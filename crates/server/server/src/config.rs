@@ -6,7 +6,8 @@ use plimsoll_broker::{Settings, presence};
 use plimsoll_telemetry::{Metric, Registry, Tags};
 
 use crate::{
-    AllowedOrigins, Engine, PathPattern, PingPrecision, ProxiedHeaders, Resuming, SessionStore, Tls, Webhook,
+    AllowedOrigins, Engine, PathPattern, PingPrecision, PresenceStore, ProxiedHeaders, Resuming,
+    SessionStore, Tls, Webhook,
 };
 
 /// The settings of one server.
@@ -103,6 +104,8 @@ pub struct Broker {
     pub resuming: Option<Resuming>,
     /// The store in which servers leave each other their sessions. `None`: a session goes on at its own server.
     pub sessions: Option<Arc<dyn SessionStore>>,
+    /// The store in which servers say who is present at each of them. `None`: each server knows its own members.
+    pub members: Option<Arc<dyn PresenceStore>>,
     /// The limits of presence. `None`: no client is present anywhere.
     pub presence: Option<presence::Settings>,
 }

@@ -20,8 +20,10 @@ use crate::{
     engine::{Engine, EngineError},
     intake::Intake,
     mailbox::{Body, Completion, Excluded, Letter, Outgoing, Payload},
+    presence_store::Membership,
 };
 
+mod members;
 mod positions;
 
 /// The capacity of one shard's mailbox, in letters. Overflow rule: the publisher waits, which slows the source down (a
@@ -46,8 +48,18 @@ pub struct Publisher {
     archive: Option<Arc<Archive>>,
     /// Sessions that wait for their clients. `None`: none do.
     awaited: Option<Arc<Awaited>>,
+    /// Who is present. `None`: no client is.
+    members: Option<Arc<dyn Membership>>,
     /// The way to the other servers of a cluster. `None`: this server is alone.
     engine: Option<Arc<dyn Engine>>,
+}
+
+/// What the server keeps for clients that are away.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    pub(crate) archive: Option<Arc<Archive>>,
+    pub(crate) awaited: Option<Arc<Awaited>>,
+    pub(crate) members: Option<Arc<dyn Membership>>,
 }
 
 /// The type of whispers between the servers of a cluster. Clients do not see it (docs/protocols/extended.md, Whispers).
@@ -84,7 +96,7 @@ impl Publisher {
     pub(crate) fn new(
         n_shards: usize,
         max_bytes: usize,
-        (archive, awaited): (Option<Arc<Archive>>, Option<Arc<Awaited>>),
+        kept: Kept,
         engine: Option<Arc<dyn Engine>>,
         registry: &Registry,
     ) -> (Self, Vec<mpsc::Receiver<Letter>>) {
@@ -97,8 +109,9 @@ impl Publisher {
                 max_room,
                 metrics: Arc::new(Metrics::new(registry)),
                 intake: Intake::default(),
-                archive,
-                awaited,
+                archive: kept.archive,
+                awaited: kept.awaited,
+                members: kept.members,
                 engine,
             },
             receivers,
@@ -466,7 +479,7 @@ mod tests {
     #[tokio::test]
     async fn counts_once_per_server_however_many_shards_there_are() {
         let registry = Registry::default();
-        let (publisher, _mailboxes) = Publisher::new(3, 1 << 20, (None, None), None, &registry);
+        let (publisher, _mailboxes) = Publisher::new(3, 1 << 20, Kept::default(), None, &registry);
         check(&registry, [0; 4]);
         let batch = br#"[{"stream":"a","data":"1"},{"stream":"b","data":"2"}]"#;
         publisher.accept(batch).await.expect("valid");
@@ -483,7 +496,7 @@ mod tests {
     #[tokio::test]
     async fn a_message_takes_until_the_last_shard_is_done_with_it() {
         let registry = Registry::default();
-        let (publisher, mut mailboxes) = Publisher::new(2, 1 << 20, (None, None), None, &registry);
+        let (publisher, mut mailboxes) = Publisher::new(2, 1 << 20, Kept::default(), None, &registry);
         publisher.publish(Publication::from_json("a", "1")).await;
         let n_done = || value(&registry, "broadcast_duration_seconds");
         drop(mailboxes[0].recv().await);
@@ -503,7 +516,7 @@ mod tests {
     #[tokio::test]
     async fn a_publisher_waits_while_too_many_bytes_are_on_their_way() {
         let (publisher, mut mailboxes) =
-            Publisher::new(2, 100 * 1024, (None, None), None, &Registry::default());
+            Publisher::new(2, 100 * 1024, Kept::default(), None, &Registry::default());
         let message = |n_bytes| Publication::from_json("a", "x".repeat(n_bytes));
         publisher.publish(message(60 * 1024)).await;
         let mut second = std::pin::pin!(publisher.publish(message(60 * 1024)));

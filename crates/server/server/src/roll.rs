@@ -2,6 +2,9 @@
 //!
 //! A change and the message about it are one step, under one lock: all mailboxes have the events of presence in the
 //! order in which they happened, so clients that count joins and leaves agree with the server.
+//!
+//! Where several servers share a [`PresenceStore`], this server's own members go there, and clients are told what the store
+//! announces ([`shared`]).
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -10,21 +13,25 @@ use std::{
 
 use plimsoll_broker::{
     Presence,
-    presence::{Absence, Attendance, Change, Event, MAX_ID_BYTES, MAX_INFO_BYTES, Refusal, Settings},
+    presence::{Absence, Attendance, Change, Event, Refusal, Settings},
 };
 use plimsoll_cable::{command::Member, presence};
 use plimsoll_telemetry::{Counter, Registry};
 use tokio::time::Instant;
 
 use crate::{
-    mailbox::Payload,
-    publisher::{Places, Publisher},
+    engine::EngineError,
+    presence_event,
+    presence_store::PresenceStore,
+    publisher::Publisher,
     unix_time::now_ms,
     webhook::{Herald, News},
 };
 
-/// The longest message about an event, in bytes, without quotes in the id.
-const MAX_EVENT_BYTES: usize = MAX_ID_BYTES + MAX_INFO_BYTES + 64;
+mod membership;
+mod shared;
+
+use shared::Shared;
 
 /// Bytes of a member in an answer besides its texts.
 const RECORD_BYTES: usize = 24;
@@ -43,7 +50,12 @@ pub(crate) struct Page {
 /// All members of all streams.
 #[derive(Debug)]
 pub(crate) struct Roll {
+    /// The members at this server.
     presence: Mutex<Presence>,
+    /// The members at all servers. `None`: this server is alone.
+    shared: Option<Shared>,
+    /// Whether clients are told of a changed info.
+    announces_updates: bool,
     /// Tells the webhook. `None`: there is none.
     herald: Option<Arc<Herald>>,
     started: Instant,
@@ -53,9 +65,19 @@ pub(crate) struct Roll {
 }
 
 impl Roll {
-    pub(crate) fn new(settings: Settings, herald: Option<Arc<Herald>>, registry: &Registry) -> Arc<Self> {
+    pub(crate) fn new(
+        mut settings: Settings,
+        store: Option<Arc<dyn PresenceStore>>,
+        herald: Option<Arc<Herald>>,
+        registry: &Registry,
+    ) -> Arc<Self> {
+        let announces_updates = settings.announces_updates;
+        // The store has to know of them in any case.
+        settings.announces_updates |= store.is_some();
         let roll = Arc::new(Self {
             presence: Mutex::new(Presence::new(settings)),
+            shared: store.map(Shared::new),
+            announces_updates,
             herald,
             started: Instant::now(),
             joined: registry.counter("presence_joins_total", "Members that came to a stream"),
@@ -68,13 +90,13 @@ impl Roll {
         let counted = Arc::clone(&roll);
         registry.gauge_fn(
             "presence_members_num",
-            "Members that are present, each stream counted",
+            "Members that are present at this server, each stream counted",
             move || counted.lock().n_members() as f64,
         );
         let counted = Arc::clone(&roll);
         registry.gauge_fn(
             "presence_bytes",
-            "Memory of the members of all streams",
+            "Memory of the members of this server",
             move || counted.lock().n_bytes() as f64,
         );
         roll
@@ -145,43 +167,43 @@ impl Roll {
         self.refused.increment();
     }
 
+    /// The info of the member that an attendance belongs to.
+    pub(crate) fn info_of(&self, attendance: &Attendance) -> Option<Arc<str>> {
+        self.lock().info_of(attendance)
+    }
+
     /// The answer to a client that asks who is present. `None`: the list has more than `max_bytes` bytes.
     pub(crate) fn info(&self, stream: &str, wants_records: bool, max_bytes: usize) -> Option<String> {
         let presence = self.lock();
-        let members = || presence.members(stream);
-        let total = members().len();
-        if !wants_records {
-            return Some(presence::info(total, None::<[(&str, Option<&str>); 0]>));
+        match &self.shared {
+            None => info(|| presence.members(stream), wants_records, max_bytes),
+            Some(shared) => {
+                let all = shared.members(stream, presence.members(stream));
+                let members = || all.iter().map(|(id, info)| (&**id, info.as_deref()));
+                info(members, wants_records, max_bytes)
+            }
         }
-        let n_bytes: usize = members()
-            .map(|(id, info)| RECORD_BYTES + id.len() + info.map_or(0, str::len))
-            .sum();
-        (n_bytes <= max_bytes).then(|| presence::info(total, Some(members())))
     }
 
     /// Members of a stream whose ids come behind `after`: at most `n` of them, and about `max_bytes` bytes.
-    pub(crate) fn page(&self, stream: &str, after: Option<&str>, n: usize, max_bytes: usize) -> Page {
-        let presence = self.lock();
-        let members = presence.members(stream);
-        let total = members.len();
-        let mut room = max_bytes;
-        let mut behind = members.skip_while(|(id, _)| after.is_some_and(|after| *id <= after));
-        let mut members = Vec::new();
-        let has_more = loop {
-            let Some((id, info)) = behind.next() else {
-                break false;
-            };
-            if members.len() == n || room == 0 {
-                break true;
-            }
-            room = room.saturating_sub(RECORD_BYTES + id.len() + info.map_or(0, str::len));
-            members.push((id.into(), info.map(Into::into)));
+    ///
+    /// # Errors
+    /// The store of all servers does not answer.
+    pub(crate) async fn page(
+        &self,
+        stream: &str,
+        after: Option<&str>,
+        n: usize,
+        max_bytes: usize,
+    ) -> Result<Page, EngineError> {
+        let Some(shared) = &self.shared else {
+            return Ok(Page::new(self.lock().members(stream), after, n, max_bytes));
         };
-        Page {
-            total,
-            members,
-            has_more,
-        }
+        // This server may not hear the stream.
+        let mut all = shared.read(stream).await?;
+        all.sort_unstable();
+        let members = all.iter().map(|(id, info)| (&**id, info.as_deref()));
+        Ok(Page::new(members, after, n, max_bytes))
     }
 
     fn is_due(&self) -> bool {
@@ -198,39 +220,92 @@ impl Roll {
         publisher: &Publisher,
         change: impl FnOnce(&mut Presence) -> (T, Option<Event>),
     ) -> T {
-        let places = publisher.reserve(MAX_EVENT_BYTES).await;
+        if let Some(shared) = &self.shared {
+            let mut presence = self.lock();
+            let (result, event) = change(&mut presence);
+            // Under the lock, so that the store learns of changes in their order.
+            event.iter().for_each(|event| shared.pass_on(event));
+            return result;
+        }
+        let places = publisher.reserve(presence_event::MAX_BYTES).await;
         let mut presence = self.lock();
         let (result, event) = change(&mut presence);
         if let Some(event) = event {
-            self.post(event, places);
+            self.report(&event);
+            places.post(event.stream.to_string(), presence_event::payload(&event));
         }
         result
     }
 
-    fn post(&self, event: Event, places: Places<'_>) {
-        if let Some(herald) = &self.herald {
-            herald.add(news(&event));
+    /// Counts a change, and tells the webhook. In a cluster, one server does this for each change.
+    fn report(&self, event: &Event) {
+        if !self.is_told(&event.change) {
+            return;
         }
-        let Event { stream, id, change } = event;
-        let text = match change {
-            Change::Joined(info) => {
-                self.joined.increment();
-                presence::joined(&id, info.as_deref())
-            }
-            Change::Updated(info) => presence::updated(&id, info.as_deref()),
-            Change::Left => {
-                self.left.increment();
-                presence::left(&id)
-            }
-        };
-        let kind = presence::MESSAGE_TYPE.into();
-        places.post(stream.to_string(), Payload::Typed { kind, text });
+        if let Some(herald) = &self.herald {
+            herald.add(news(event));
+        }
+        match &event.change {
+            Change::Joined(_) => self.joined.increment(),
+            Change::Updated(_) => {}
+            Change::Left => self.left.increment(),
+        }
+    }
+
+    /// Whether clients and the webhook are told of such a change.
+    fn is_told(&self, change: &Change) -> bool {
+        self.announces_updates || !matches!(change, Change::Updated(_))
     }
 
     fn lock(&self) -> MutexGuard<'_, Presence> {
         // A panic under the lock is a bug in the table; the sessions go on.
         self.presence.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl Page {
+    fn new<'a>(
+        members: impl ExactSizeIterator<Item = (&'a str, Option<&'a str>)>,
+        after: Option<&str>,
+        n: usize,
+        max_bytes: usize,
+    ) -> Self {
+        let total = members.len();
+        let mut room = max_bytes;
+        let mut behind = members.skip_while(|(id, _)| after.is_some_and(|after| *id <= after));
+        let mut members = Vec::new();
+        let has_more = loop {
+            let Some((id, info)) = behind.next() else {
+                break false;
+            };
+            if members.len() == n || room == 0 {
+                break true;
+            }
+            room = room.saturating_sub(RECORD_BYTES + id.len() + info.map_or(0, str::len));
+            members.push((id.into(), info.map(Into::into)));
+        };
+        Self {
+            total,
+            members,
+            has_more,
+        }
+    }
+}
+
+/// The answer to a client that asks who is present. `None`: the list has more than `max_bytes` bytes.
+fn info<'a, M: ExactSizeIterator<Item = (&'a str, Option<&'a str>)>>(
+    members: impl Fn() -> M,
+    wants_records: bool,
+    max_bytes: usize,
+) -> Option<String> {
+    let total = members().len();
+    if !wants_records {
+        return Some(presence::info(total, None::<[(&str, Option<&str>); 0]>));
+    }
+    let n_bytes: usize = members()
+        .map(|(id, info)| RECORD_BYTES + id.len() + info.map_or(0, str::len))
+        .sum();
+    (n_bytes <= max_bytes).then(|| presence::info(total, Some(members())))
 }
 
 /// An event for the webhook.

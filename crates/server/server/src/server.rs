@@ -22,6 +22,8 @@ use crate::{
     metrics::TASKS_HELP,
     open_connections::OpenConnections,
     pending_subscriptions::PendingSubscriptions,
+    presence_store::Membership,
+    publisher::Kept,
     purpose::Purpose,
     request_bodies::RequestBodies,
     roll::Roll,
@@ -67,7 +69,11 @@ pub async fn run(
     let (publisher, mailboxes) = Publisher::new(
         config.n_shards,
         config.max_body_total,
-        (shared.archive.clone(), shared.awaited.clone()),
+        Kept {
+            archive: shared.archive.clone(),
+            awaited: shared.awaited.clone(),
+            members: shared.roll.clone().map(|roll| roll as Arc<dyn Membership>),
+        },
         config.engine.clone(),
         &config.registry,
     );
@@ -191,7 +197,12 @@ fn share(config: &Config) -> Shared {
         archive,
         roll: config.broker.as_ref().and_then(|broker| {
             let presence = broker.presence.clone()?;
-            Some(Roll::new(presence, herald.clone(), registry))
+            Some(Roll::new(
+                presence,
+                broker.members.clone(),
+                herald.clone(),
+                registry,
+            ))
         }),
         herald,
         awaited: config.broker.as_ref().and_then(|broker| {

@@ -1,11 +1,11 @@
 //! The engine of a cluster as its own process.
 
 use std::{
-    io,
-    net::{SocketAddr, TcpListener, TcpStream},
+    io::{self, BufRead, BufReader, PipeReader},
+    net::{SocketAddr, TcpListener},
     path::PathBuf,
     process::Command,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use super::{
@@ -13,15 +13,14 @@ use super::{
     bare::Dialect,
 };
 
-/// How long an engine may take to listen.
-const PATIENCE: Duration = Duration::from_secs(10);
-
 /// A running engine, which ends when it is dropped. It keeps nothing on disk but what JetStream must.
 pub(super) struct Engine {
     process: Process,
     dialect: Dialect,
     /// JetStream's files.
     folder: PathBuf,
+    /// What it says. It says little, which fits into the pipe.
+    log: BufReader<PipeReader>,
 }
 
 impl Engine {
@@ -33,44 +32,43 @@ impl Engine {
         match dialect {
             Dialect::Redis => {
                 command = Command::new("redis-server");
-                command.args([
-                    "--bind",
-                    "127.0.0.1",
-                    "--port",
-                    &port,
-                    "--save",
-                    "",
-                    "--logfile",
-                    "/dev/null",
-                ]);
+                command.args(["--bind", "127.0.0.1", "--port", &port, "--save", ""]);
             }
             Dialect::Nats => {
                 command = Command::new("nats-server");
-                command.args([
-                    "--addr",
-                    "127.0.0.1",
-                    "--port",
-                    &port,
-                    "--log",
-                    "/dev/null",
-                    "--jetstream",
-                ]);
+                command.args(["--addr", "127.0.0.1", "--port", &port, "--jetstream"]);
                 command.arg("--store_dir").arg(&folder);
             }
         }
-        let process = Process::start_at(command, address)?;
-        let begin = Instant::now();
-        while let Err(error) = TcpStream::connect(address) {
-            if begin.elapsed() > PATIENCE {
-                return Err(Error::Limit(error));
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        Ok(Self {
-            process,
+        let (log, writer) = io::pipe().map_err(Error::Limit)?;
+        command
+            .stdout(writer.try_clone().map_err(Error::Limit)?)
+            .stderr(writer);
+        let mut engine = Self {
+            process: Process::start_at(command, address)?,
             dialect,
             folder,
-        })
+            log: BufReader::new(log),
+        };
+        engine.wait()?;
+        Ok(engine)
+    }
+
+    /// Waits until it listens.
+    fn wait(&mut self) -> Result<(), Error> {
+        let ready = match self.dialect {
+            Dialect::Redis => "Ready to accept connections",
+            Dialect::Nats => "Server is ready",
+        };
+        let mut said = String::new();
+        while !said.contains(ready) {
+            match self.log.read_line(&mut said) {
+                Ok(1..) => {}
+                Ok(0) => return Err(Error::Announcement(said)),
+                Err(error) => return Err(Error::Limit(error)),
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn address(&self) -> SocketAddr {

@@ -23,6 +23,8 @@ const MAX_UNHEARD: usize = 10_000;
 pub(crate) struct Table {
     logs: Mutex<Logs>,
     changed: Notify,
+    /// Whether a stream is heard only when its members are known, too.
+    has_members: bool,
 }
 
 #[derive(Debug, Default)]
@@ -39,6 +41,8 @@ struct Wanted {
     n: usize,
     /// The time at which `n` became 0.
     unwanted_since: Option<Instant>,
+    is_log_heard: bool,
+    are_members_known: bool,
     is_heard: watch::Sender<bool>,
     position: Option<Position>,
 }
@@ -77,6 +81,14 @@ impl Drop for Hearing {
 }
 
 impl Table {
+    /// The logs of streams that have members.
+    pub(crate) fn with_members() -> Self {
+        Self {
+            has_members: true,
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn hear(self: &Arc<Self>, base: &str) -> Hearing {
         let mut logs = self.lock();
         let known = logs.wanted.get_key_value(base).map(|(name, _)| Arc::clone(name));
@@ -85,6 +97,8 @@ impl Table {
             let wanted = Wanted {
                 n: 0,
                 unwanted_since: None,
+                is_log_heard: false,
+                are_members_known: !self.has_members,
                 is_heard: watch::channel(false).0,
                 position: logs.unheard.remove(&base),
             };
@@ -138,8 +152,17 @@ impl Table {
 
     /// A log is heard from here on.
     pub(crate) fn set_heard(&self, base: &str) {
-        if let Some(wanted) = self.lock().wanted.get(base) {
-            wanted.is_heard.send_replace(true);
+        if let Some(wanted) = self.lock().wanted.get_mut(base) {
+            wanted.is_log_heard = true;
+            wanted.tell();
+        }
+    }
+
+    /// The members of a log's stream are known.
+    pub(crate) fn set_members_known(&self, base: &str) {
+        if let Some(wanted) = self.lock().wanted.get_mut(base) {
+            wanted.are_members_known = true;
+            wanted.tell();
         }
     }
 
@@ -188,6 +211,13 @@ impl Table {
     }
 }
 
+impl Wanted {
+    fn tell(&self) {
+        self.is_heard
+            .send_replace(self.is_log_heard && self.are_members_known);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -230,6 +260,23 @@ mod tests {
         first.heard().await;
         second.heard().await;
         table.hear("a").heard().await;
+    }
+
+    #[tokio::test]
+    async fn a_log_of_a_stream_with_members_is_heard_when_both_are_known() {
+        for order in [[true, false], [false, true]] {
+            let table = Arc::new(Table::with_members());
+            let hearing = table.hear("a");
+            for is_log in order {
+                assert!(!*hearing.is_heard.borrow(), "{order:?}");
+                if is_log {
+                    table.set_heard("a");
+                } else {
+                    table.set_members_known("a");
+                }
+            }
+            hearing.heard().await;
+        }
     }
 
     #[test]

@@ -114,6 +114,16 @@ pub(super) fn head(base: &str) -> Vec<u8> {
     format!("{base}:head").into_bytes()
 }
 
+/// The hash with the members.
+pub(super) fn members(base: &str) -> Vec<u8> {
+    format!("{base}:members").into_bytes()
+}
+
+/// The hash with the number of members that each server has.
+pub(super) fn member_counts(base: &str) -> Vec<u8> {
+    format!("{base}:servers").into_bytes()
+}
+
 /// The channel on which messages are announced.
 pub(super) fn channel(base: &str) -> Vec<u8> {
     format!("{base}:pub").into_bytes()
@@ -168,6 +178,8 @@ mod tests {
                 log(&base),
                 head(&base),
                 channel(&base),
+                members(&base),
+                member_counts(&base),
                 keys.record(source, "a{b}c"),
             ];
             let slots = names.map(|name| slot(&name));

@@ -12,7 +12,7 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use plimsoll_telemetry::{Counter, Gauge, Registry};
+use plimsoll_telemetry::{Counter, Registry};
 use redis::cmd;
 use tokio::{
     sync::{Notify, watch},
@@ -87,7 +87,6 @@ pub(super) struct Records {
     changed: Notify,
     settled: Notify,
     unsaved: Counter,
-    servers: Gauge,
 }
 
 impl Records {
@@ -100,10 +99,6 @@ impl Records {
             unsaved: registry.counter(
                 "broker_unsaved_sessions_total",
                 "Sessions that cannot go on because the broker was away for so long that they found no room in memory",
-            ),
-            servers: registry.gauge(
-                "broker_servers_num",
-                "Servers that share the broker, this one included",
             ),
         }
     }
@@ -166,20 +161,6 @@ impl Records {
             if let Some(error) = failure {
                 tracing::debug!(%error, "Changes of sessions are sent to the broker again.");
                 sleep(BEFORE_REPEAT).await;
-            }
-        }
-    }
-
-    /// Says that this server is there, until it stops.
-    async fn beat(&self, broker: &Broker) {
-        let mut beats = interval(BEAT);
-        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            beats.tick().await;
-            let answer = broker.servers(&broker.shared.name, Some(ALIVE_FOR)).await;
-            // The connection says what is wrong.
-            if let Ok((n_servers, _)) = answer {
-                self.servers.set(n_servers);
             }
         }
     }
@@ -279,8 +260,31 @@ impl Broker {
         };
         tokio::select! {
             () = records.send_all(self, listener) => {}
-            () = records.beat(self) => {}
             () = stopped(&mut stop) => {}
+        }
+    }
+
+    /// Says that this server is there, until `stop` becomes true.
+    pub(super) async fn beat(&self, mut stop: watch::Receiver<bool>) {
+        if self.shared.records.is_none() && self.shared.members.is_none() {
+            return;
+        }
+        tokio::select! {
+            () = self.beat_on() => {}
+            () = stopped(&mut stop) => {}
+        }
+    }
+
+    async fn beat_on(&self) {
+        let mut beats = interval(BEAT);
+        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            beats.tick().await;
+            let answer = self.servers(&self.shared.name, Some(ALIVE_FOR)).await;
+            // The connection says what is wrong.
+            if let Ok((n_servers, _)) = answer {
+                self.shared.servers.set(n_servers);
+            }
         }
     }
 

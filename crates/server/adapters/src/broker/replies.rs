@@ -2,13 +2,19 @@
 
 use std::sync::Arc;
 
-use plimsoll_broker::follower::{Excerpt, Message, Position};
+use plimsoll_broker::{
+    follower::{Excerpt, Message, Position},
+    presence,
+};
 
-use super::followers::Body;
+use super::{followers::Body, members};
 use crate::resp::Reply;
 
 /// The beginning of a message that is in no log. An epoch never has this character.
 pub(super) const PASSING: &[u8] = b"- ";
+
+/// The beginning of a change of a member.
+const MEMBER: &[u8] = b"= ";
 
 /// A message that Redis has stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,12 +44,16 @@ impl Stored {
 pub(super) enum Announcement {
     Message(Message<Body>),
     Passing(Vec<u8>),
+    Member(presence::Announcement),
 }
 
-/// `epoch offset time time-before payload`, or `- payload`. `None` for anything else, which other programs may publish.
+/// `epoch offset time time-before payload`, `- payload`, or `= ` and the change of a member. `None` for anything else, which other programs may publish.
 pub(super) fn announcement(text: &[u8]) -> Option<Announcement> {
     if let Some(payload) = text.strip_prefix(PASSING) {
         return Some(Announcement::Passing(payload.to_vec()));
+    }
+    if let Some(change) = text.strip_prefix(MEMBER) {
+        return members::announcement(change).map(Announcement::Member);
     }
     let mut parts = text.splitn(5, |byte| *byte == b' ');
     let mut next = || parts.next();

@@ -13,7 +13,9 @@ use super::{
     Announcement, Broker, Listener, News,
     followers::Followers,
     health::{Health, SILENCE, Verdict},
-    keys, records, replies,
+    keys, mirrors,
+    mirrors::Mirrors,
+    records, replies,
 };
 use crate::{
     connection::{Connection, ConnectionError, PATIENCE, Reader, Writer},
@@ -38,6 +40,8 @@ pub(super) struct Subscriber<L> {
     broker: Broker,
     server: Arc<Server>,
     followers: Followers<Broker, L>,
+    /// `None`: no client is present on any stream.
+    mirrors: Option<Mirrors<L>>,
     probe: String,
     /// The node of the cluster that announces.
     node: Option<Address>,
@@ -48,6 +52,11 @@ impl<L: Listener> Subscriber<L> {
         Self {
             probe: broker.shared.keys.probe(&broker.shared.name),
             node: None,
+            mirrors: broker
+                .shared
+                .members
+                .as_ref()
+                .map(|changes| Mirrors::new(broker.clone(), changes.ttl, Arc::clone(&listener))),
             followers: Followers::new(broker.clone(), listener, registry),
             broker,
             server,
@@ -126,10 +135,16 @@ impl<L: Listener> Subscriber<L> {
                     None => std::future::pending().await,
                 },
                 answer = self.followers.next_answer() => self.followers.take_answer(answer).await,
+                answer = next_answer(&mut self.mirrors) => {
+                    if let Some(mirrors) = &mut self.mirrors {
+                        mirrors.take_answer(answer).await;
+                    }
+                }
                 () = table.changed() => self.follow_new(writer).await?,
                 _ = ticks.tick() => {
                     self.unfollow(writer).await?;
                     self.followers.check_silent().await;
+                    self.mirrors.iter_mut().for_each(Mirrors::tick);
                     self.probe(&mut health)?;
                 }
                 () = stopped(stop) => return Ok(()),
@@ -144,7 +159,11 @@ impl<L: Listener> Subscriber<L> {
     }
 
     async fn unfollow(&mut self, writer: &mut Writer) -> Result<(), ConnectionError> {
-        for bases in self.followers.unfollow().chunks(BATCH) {
+        let gone = self.followers.unfollow();
+        if let Some(mirrors) = &mut self.mirrors {
+            gone.iter().for_each(|base| mirrors.forget(base));
+        }
+        for bases in gone.chunks(BATCH) {
             let mut unsubscribe = cmd("UNSUBSCRIBE");
             for base in bases {
                 unsubscribe.arg(keys::channel(base));
@@ -191,11 +210,21 @@ impl<L: Listener> Subscriber<L> {
             return;
         };
         match (&*kind, content) {
-            (b"subscribe", _) => self.followers.connected(&base).await,
+            (b"subscribe", _) => {
+                self.mirrors
+                    .iter_mut()
+                    .for_each(|mirrors| mirrors.connected(&base));
+                self.followers.connected(&base).await;
+            }
             (b"message", Reply::Text(text)) => match replies::announcement(&text) {
                 Some(Announcement::Message(message)) => self.followers.arrived(&base, message).await,
                 Some(Announcement::Passing(payload)) => {
                     self.followers.tell(&base, News::Passing(payload)).await;
+                }
+                Some(Announcement::Member(announcement)) => {
+                    if let Some(mirrors) = &mut self.mirrors {
+                        mirrors.announced(&base, announcement).await;
+                    }
                 }
                 None => {}
             },
@@ -223,5 +252,13 @@ async fn read_all(mut reader: Reader, announce: mpsc::Sender<Reply>) -> Result<(
         if announce.send(reply).await.is_err() {
             return Ok(());
         }
+    }
+}
+
+/// The next answer about members, if there are any.
+async fn next_answer<L: Listener>(mirrors: &mut Option<Mirrors<L>>) -> mirrors::Answer {
+    match mirrors {
+        Some(mirrors) => mirrors.next_answer().await,
+        None => std::future::pending().await,
     }
 }

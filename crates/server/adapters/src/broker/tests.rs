@@ -14,6 +14,8 @@ use super::{
 };
 use crate::{connection::Connection, resp::Reply, tls::TlsSettings};
 
+mod members;
+
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A Redis server.
@@ -114,6 +116,10 @@ impl Node {
     }
 
     fn start_at(server: Server) -> Self {
+        Self::with_members(server, None)
+    }
+
+    fn with_members(server: Server, member_ttl: Option<Duration>) -> Self {
         let settings = BrokerSettings {
             server,
             prefix: "test".to_owned(),
@@ -121,6 +127,7 @@ impl Node {
             key_ttl: Duration::from_secs(300),
             n_replicas: 0,
             record_ttl: Some(Duration::from_secs(300)),
+            member_ttl,
         };
         let registry = Registry::default();
         let (broker, tasks) = Broker::new(settings, &registry);
@@ -340,6 +347,7 @@ async fn a_redis_that_does_not_answer_is_an_error_in_time() {
         key_ttl: Duration::from_secs(300),
         n_replicas: 0,
         record_ttl: None,
+        member_ttl: None,
     };
     let (broker, _tasks_that_never_run) = Broker::new(settings, &Registry::default());
     let published = broker.publish(Source::Stream("s"), b"1", LIMITS, None).await;

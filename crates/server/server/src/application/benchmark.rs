@@ -130,6 +130,7 @@ mod tests {
     use plimsoll_telemetry::Registry;
 
     use super::*;
+    use crate::publisher::Kept;
 
     #[test]
     fn the_id_chooses_the_stream() {
@@ -146,7 +147,7 @@ mod tests {
     #[tokio::test]
     async fn data_comes_back_with_all_its_keys() {
         // Without shards a broadcast is delivered at once.
-        let (publisher, _) = Publisher::new(0, 1 << 20, (None, None), None, &Registry::default());
+        let (publisher, _) = Publisher::new(0, 1 << 20, Kept::default(), None, &Registry::default());
         let benchmark = Benchmark::new(publisher);
         for (data, expected) in [
             (

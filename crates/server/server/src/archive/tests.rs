@@ -7,7 +7,7 @@ use plimsoll_cable::broadcast::Publication;
 use tokio::time::timeout;
 
 use super::*;
-use crate::Publisher;
+use crate::{Publisher, publisher::Kept};
 
 /// A client that comes from a faster shard would be told that its position is in the future.
 #[tokio::test(start_paused = true)]
@@ -25,7 +25,10 @@ async fn a_shard_catches_up_with_what_is_kept_by_now_and_no_more() {
     };
     let registry = Registry::default();
     let archive = Archive::new(settings, &registry);
-    let kept = (Some(Arc::clone(&archive)), None);
+    let kept = Kept {
+        archive: Some(Arc::clone(&archive)),
+        ..Kept::default()
+    };
     let (publisher, _mailboxes) = Publisher::new(1, 1 << 20, kept, None, &registry);
     let view = View::new(archive);
     let publish = || publisher.publish(Publication::from_json("a", "1"));

@@ -5,6 +5,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use plimsoll_broker::presence::Absence;
 use serde::{Deserialize, Serialize};
 
 use super::Record;
@@ -26,6 +27,19 @@ pub(crate) struct Snapshot<'a> {
     pub(crate) hears_of_end: bool,
     /// Unix time.
     expires_at_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    present: Vec<Present<'a>>,
+}
+
+/// Where a client is present.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Present<'a> {
+    /// The identifier of the subscription.
+    pub(crate) identifier: Cow<'a, str>,
+    pub(crate) stream: Cow<'a, str>,
+    /// The member's id.
+    pub(crate) id: Cow<'a, str>,
+    pub(crate) info: Option<Cow<'a, str>>,
 }
 
 /// Why a stored session is of no use.
@@ -44,6 +58,7 @@ impl<'a> Snapshot<'a> {
         istate: &'a Entries<State>,
         hears_of_end: bool,
         expires_at: Option<SystemTime>,
+        present: Vec<Present<'a>>,
     ) -> Self {
         let since_1970 = |at: SystemTime| at.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         Self {
@@ -53,6 +68,7 @@ impl<'a> Snapshot<'a> {
             istate: Cow::Borrowed(istate),
             hears_of_end,
             expires_at_ms: expires_at.map(|at| u64::try_from(since_1970(at)).unwrap_or(u64::MAX)),
+            present,
         }
     }
 
@@ -76,6 +92,7 @@ impl Record {
             &self.istate,
             self.hears_of_end,
             self.expires_at,
+            self.absences.iter().map(present).collect(),
         );
         snapshot.store(&self.identifiers)
     }
@@ -107,9 +124,29 @@ impl Record {
             expires_at: snapshot
                 .expires_at_ms
                 .map(|ms| UNIX_EPOCH + Duration::from_millis(ms)),
-            absences: Vec::new(),
+            absences: snapshot.present.into_iter().map(absence).collect(),
         })
     }
+}
+
+fn present((identifier, absence): &(Box<str>, Absence)) -> Present<'_> {
+    Present {
+        identifier: Cow::Borrowed(identifier),
+        stream: Cow::Borrowed(&absence.stream),
+        id: Cow::Borrowed(&absence.id),
+        info: absence.info.as_deref().map(Cow::Borrowed),
+    }
+}
+
+fn absence(present: Present<'_>) -> (Box<str>, Absence) {
+    let Present {
+        identifier,
+        stream,
+        id,
+        info,
+    } = present;
+    let absence = Absence::elsewhere((*stream).into(), (*id).into(), info.map(|info| (*info).into()));
+    (identifier.into(), absence)
 }
 
 #[cfg(test)]
@@ -137,7 +174,10 @@ mod tests {
             istate: [("b", state.clone())].into_iter().collect(),
             hears_of_end: true,
             expires_at: Some(UNIX_EPOCH + Duration::from_millis(1_700_000_000_123)),
-            absences: Vec::new(),
+            absences: vec![(
+                "a".into(),
+                Absence::elsewhere("ä".into(), "kay".into(), Some("{\"n\":1}".into())),
+            )],
         };
         let found = Record::from_stored(record().to_stored()).expect("this version");
         assert_eq!(format!("{found:?}"), format!("{:?}", record()));

@@ -92,7 +92,7 @@ pub(super) async fn answer(shard: &Shard, route: Route, request: Request<Incomin
         Route::Disconnect => disconnect::answer(shard, request.into_body()).await,
         Route::Streams => streams::answer(shard, &query),
         Route::History(stream) => history::answer(shard, &stream, &query).await,
-        Route::Presence(stream) => presence::answer(shard, &stream, &query),
+        Route::Presence(stream) => presence::answer(shard, &stream, &query).await,
         Route::Nothing => {
             let paths = "The API has publish, disconnect, streams, history/<stream> and presence/<stream>/users. \
                          A / in a name is written %2F.";

@@ -103,6 +103,7 @@ impl World {
         };
         let broker = Broker {
             sessions: None,
+            members: None,
             history: Settings {
                 retentions: Retentions {
                     default: retention,

@@ -39,6 +39,11 @@ impl Attendances {
         attendances.any(|(_, attendance)| attendance.stream() == stream && attendance.id() != id)
     }
 
+    /// All attendances, each with the identifier of its subscription.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Attendance)> {
+        self.by_identifier.iter()
+    }
+
     /// The client is away.
     pub(super) fn step_away(&mut self) -> Vec<(Box<str>, Absence)> {
         mem::take(&mut self.by_identifier)

@@ -51,6 +51,7 @@ impl CableSession {
         if let Some(attendance) = attendances.remove(identifier) {
             let roll = Arc::clone(&attendances.roll);
             roll.leave(&shard.publisher, attendance).await;
+            self.changed();
         }
     }
 
@@ -141,6 +142,7 @@ impl CableSession {
         }
         let attendance = roll.join(&shard.publisher, &stream, member).await?;
         attendances.add(identifier, attendance);
+        self.changed();
         Ok(())
     }
 

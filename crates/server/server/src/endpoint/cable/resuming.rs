@@ -7,13 +7,13 @@ use plimsoll_hub::SessionId;
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    CableSession, NO_ENVIRONMENT,
+    CableSession, Memory, NO_ENVIRONMENT,
     replay::{catch_up, streams},
     resumable::Resumable,
 };
 use crate::{
     application::{ConnectRequest, Entries, MayResume, State, StateChanges},
-    awaited::{Awaited, Claim, MAX_WAIT, Record, Snapshot},
+    awaited::{Awaited, Claim, MAX_WAIT, Present, Record, Snapshot},
     ending::Ending,
     hearing::Heard,
     identity::Identity,
@@ -188,6 +188,7 @@ impl CableSession {
                 memory.map_or(&NO_ISTATE, |memory| &memory.istate),
                 memory.is_some_and(|memory| memory.farewell_to.is_some()),
                 self.expires_at.as_deref().copied(),
+                memory.map_or_else(Vec::new, present),
             );
             store.hold(&self.sid, snapshot.store(self.identifiers()));
         }
@@ -242,4 +243,21 @@ impl CableSession {
             absences: attendances.map_or_else(Vec::new, |mut attendances| attendances.step_away()),
         }
     }
+}
+
+/// Where the client is present.
+fn present(memory: &Memory) -> Vec<Present<'_>> {
+    let attendances = memory.attendances.iter().flat_map(|attendances| {
+        attendances
+            .iter()
+            .map(|(identifier, attendance)| (identifier, attendance, attendances.roll.info_of(attendance)))
+    });
+    attendances
+        .map(|(identifier, attendance, info)| Present {
+            identifier: identifier.into(),
+            stream: attendance.stream().into(),
+            id: attendance.id().into(),
+            info: info.map(|info| String::from(&*info).into()),
+        })
+        .collect()
 }

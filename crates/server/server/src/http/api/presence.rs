@@ -48,15 +48,19 @@ struct Wanted {
     wants_records: bool,
 }
 
-pub(super) fn answer(shard: &Shard, stream: &str, query: &str) -> Answer {
+pub(super) async fn answer(shard: &Shard, stream: &str, query: &str) -> Answer {
     let Some(roll) = &shard.shared.roll else {
-        let reason = "The server keeps no presence; start it with --broker memory.";
+        let reason = "The server keeps no presence; start it with --broker memory or redis.";
         return text(StatusCode::NOT_IMPLEMENTED, reason);
     };
     match Wanted::parse(query) {
         Ok(wanted) => {
             let after = wanted.after.as_deref();
-            let mut page = roll.page(stream, after, wanted.limit, MAX_BYTES);
+            let page = roll.page(stream, after, wanted.limit, MAX_BYTES).await;
+            let mut page = match page {
+                Ok(page) => page,
+                Err(error) => return text(StatusCode::SERVICE_UNAVAILABLE, &format!("{error}.")),
+            };
             if !wanted.wants_records {
                 page.members.clear();
                 page.has_more = false;
