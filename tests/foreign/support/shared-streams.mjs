@@ -30,7 +30,8 @@ export const inRedis = (url) => ["--broker", "redis", "--redis_url", url];
 export const startServer = (broker, ...flags) =>
   Server.start(
     ...["--public", ...broker, "--shards", "2", "--broadcast_key", "secret", "--metrics_http", "/metrics"],
-    ...["--history_limit", "10000", ...flags],
+    ...(flags.includes("--history_limit") ? [] : ["--history_limit", "10000"]),
+    ...flags,
   );
 
 export async function subscribed(t, server, stream, history) {
