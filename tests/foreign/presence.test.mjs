@@ -9,6 +9,7 @@ import { within } from "./support/deadline.mjs";
 import { GrpcApp } from "./support/grpc-app.mjs";
 import { Inbox } from "./support/inbox.mjs";
 import { Server } from "./support/plimsoll.mjs";
+import { ask, join, joined, left, list, presence } from "./support/presence.mjs";
 import { CHAT } from "./support/rpc-app.mjs";
 
 const BASE = "actioncable-v1-json";
@@ -36,24 +37,6 @@ async function subscribed(t, server, identifier, options) {
 }
 
 const next = async (client) => JSON.parse(await client.frames.next());
-
-/** The content of the next message, which is about presence. */
-async function presence(client, identifier) {
-  const { type, identifier: its, message } = await next(client);
-  assert.deepEqual([type, its], ["presence", identifier]);
-  return message;
-}
-
-const join = (client, identifier, id, info) => client.send({ command: "join", identifier, presence: { id, info } });
-
-async function ask(client, identifier, data) {
-  client.send({ command: "presence", identifier, data });
-  return presence(client, identifier);
-}
-
-const joined = (id, info) => ({ type: "join", id, ...(info && { info }) });
-const left = (id) => ({ type: "leave", id });
-const list = (...records) => ({ type: "info", total: records.length, ...(records.length && { records }) });
 
 describe("presence", () => {
   let server;

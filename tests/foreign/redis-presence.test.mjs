@@ -5,6 +5,8 @@ import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { CableClient } from "./support/cable.mjs";
 import { Server } from "./support/plimsoll.mjs";
+import * as messages from "./support/presence.mjs";
+import { joined, left, list } from "./support/presence.mjs";
 import { eventually } from "./support/processes.mjs";
 import { RedisCluster } from "./support/redis-cluster.mjs";
 import { RedisServer } from "./support/redis.mjs";
@@ -46,26 +48,13 @@ async function subscribed(t, server, identifier = ROOM) {
   return { client, sid: welcome.sid };
 }
 
-const join = (client, id, info) => client.send({ command: "join", identifier: ROOM, presence: { id, info } });
+const join = (client, id, info) => messages.join(client, ROOM, id, info);
 const leave = (client) => client.send({ command: "leave", identifier: ROOM });
-const joined = (id, info) => ({ type: "join", id, ...(info && { info }) });
-const left = (id) => ({ type: "leave", id });
-const list = (...records) => ({ type: "info", total: records.length, ...(records.length && { records }) });
-
-/** The content of the next message, which is about presence. */
-async function presence(client) {
-  const { type, identifier, message } = await next(client);
-  assert.deepEqual([type, identifier], ["presence", ROOM], JSON.stringify(message));
-  return message;
-}
+const presence = (client) => messages.presence(client, ROOM, PATIENCE_MS);
+const ask = (client) => messages.ask(client, ROOM, undefined, PATIENCE_MS);
 
 async function expectAll(clients, ...expected) {
   for (const message of expected) for (const client of clients) assert.deepEqual(await presence(client), message);
-}
-
-async function ask(client) {
-  client.send({ command: "presence", identifier: ROOM });
-  return presence(client);
 }
 
 /** What a server's REST API says, whether it hears the stream or not; null while Redis is away. */

@@ -20,6 +20,7 @@ mod idle;
 mod js;
 mod limit;
 mod memory;
+mod percentile;
 mod poller;
 mod process;
 mod record;

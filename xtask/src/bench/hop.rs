@@ -1,11 +1,17 @@
 //! The way of a message through a cluster: published at one server, heard by the last of 100 clients of another one, next
 //! to a bare publication in the engine between the two, which takes turns with it.
 
-use std::{io, os::fd::AsFd, time::Instant};
+use std::{
+    io,
+    os::fd::AsFd,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 
-use super::{Error, Outcome, Plan, budget, poller::Poller, server::Server, sheet::Sheet};
+use super::{
+    Error, Outcome, Plan, budget, percentile::percentile_ms, poller::Poller, server::Server, sheet::Sheet,
+};
 use crate::debian::{self, Need};
 
 mod bare;
@@ -108,8 +114,8 @@ fn round(plan: &Plan, cluster: &Cluster, sheet: &mut Sheet) -> Result<Value, Err
         let (publisher, ears) = bare.parts();
         hops(ears, || publisher.publish())
     };
-    let one = bare_of(1).map_err(Error::Limit)?;
-    let bare = bare_of(N_EARS).map_err(Error::Limit)?;
+    let mut one = bare_of(1).map_err(Error::Limit)?;
+    let mut bare = bare_of(N_EARS).map_err(Error::Limit)?;
 
     let url = engine.url();
     let flags = [&["--app", "benchmark"], cluster.flags, &[engine.flag(), &url]].concat();
@@ -121,40 +127,46 @@ fn round(plan: &Plan, cluster: &Cluster, sheet: &mut Sheet) -> Result<Value, Err
     hops_of(N_WARM, ears, || publisher.publish()).map_err(Error::Swarm)?;
     let cpu = || Ok::<_, Error>((servers[0].cpu()? + servers[1].cpu()?, engine.cpu()?));
     let (before, begin) = (cpu()?, Instant::now());
-    let through = hops_of(N_HOPS, ears, || publisher.publish()).map_err(Error::Swarm)?;
+    let mut through = hops_of(N_HOPS, ears, || publisher.publish()).map_err(Error::Swarm)?;
     let (after, elapsed) = (cpu()?, begin.elapsed());
-    let us_per_hop = |cpu: std::time::Duration| cpu.as_secs_f64() * 1e6 / N_HOPS as f64;
-    let rate = N_HOPS as f64 / elapsed.as_secs_f64();
-    let figures = (percentile(&bare, 0.5), percentile(&through, 0.5));
+    let us_per_hop = |cpu: Duration| cpu.as_secs_f64() * 1e6 / N_HOPS as f64;
+    let report =
+        json!({ "bare_1_us": all_us(&one), "bare_us": all_us(&bare), "through_us": all_us(&through) });
+    let us = |times: &mut [Duration], percent| percentile_ms(times, percent) * 1e3;
+    let (bare_us, through_us) = (us(&mut bare, 50), us(&mut through, 50));
     sheet.push(vec![
-        percentile(&one, 0.5),
-        figures.0,
-        figures.1,
-        percentile(&through, 0.99),
-        figures.1 / figures.0,
-        rate,
+        us(&mut one, 50),
+        bare_us,
+        through_us,
+        us(&mut through, 99),
+        through_us / bare_us,
+        N_HOPS as f64 / elapsed.as_secs_f64(),
         us_per_hop(after.0 - before.0),
         us_per_hop(after.1 - before.1),
     ]);
-    Ok(json!({ "bare_1_us": one, "bare_us": bare, "through_us": through }))
+    Ok(report)
+}
+
+fn all_us(times: &[Duration]) -> Vec<f64> {
+    times.iter().map(|time| time.as_secs_f64() * 1e6).collect()
 }
 
 /// The times of [`N_HOPS`] hops, after as many as it takes to be warm.
 fn hops<E: Ear + AsFd>(
     ears: &mut [E],
     mut publish: impl FnMut() -> io::Result<Instant>,
-) -> io::Result<Vec<f64>> {
+) -> io::Result<Vec<Duration>> {
     hops_of(N_WARM, ears, &mut publish)?;
     hops_of(N_HOPS, ears, publish)
 }
 
-/// The times of hops, one after the other, in microseconds: from right before a publication, which `publish` returns, until
+/// The times of hops, one after the other: from right before a publication, which `publish` returns, until
 /// every ear has heard it.
 fn hops_of<E: Ear + AsFd>(
     n_hops: usize,
     ears: &mut [E],
     mut publish: impl FnMut() -> io::Result<Instant>,
-) -> io::Result<Vec<f64>> {
+) -> io::Result<Vec<Duration>> {
     let mut poller = Poller::new()?;
     for (index, ear) in ears.iter().enumerate() {
         poller.add(ear, index)?;
@@ -168,28 +180,7 @@ fn hops_of<E: Ear + AsFd>(
                 n_missing -= ears[index].hear()?;
             }
         }
-        times.push(begin.elapsed().as_secs_f64() * 1e6);
+        times.push(begin.elapsed());
     }
     Ok(times)
-}
-
-/// The least time that at least this share of all is not above.
-fn percentile(times: &[f64], share: f64) -> f64 {
-    let mut sorted = times.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let rank = (share * sorted.len() as f64).ceil() as usize;
-    sorted[rank.clamp(1, sorted.len()) - 1]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn percentiles() {
-        let times: Vec<f64> = (1..=200).rev().map(f64::from).collect();
-        for (share, expected) in [(0.5, 100.0), (0.99, 198.0), (1.0, 200.0), (0.0, 1.0)] {
-            assert!((percentile(&times, share) - expected).abs() < 1e-9, "{share}");
-        }
-    }
 }

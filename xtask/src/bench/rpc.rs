@@ -14,6 +14,7 @@ use super::{
     Error, Outcome, Plan, avalanche, budget,
     generator::{self, Report},
     limit::exchange,
+    percentile::percentile_ms,
     server::Server,
     sheet::Sheet,
 };
@@ -183,9 +184,9 @@ fn measure_added_latency(
         let pair = start()?;
         let mut answers = paced::perform(pair.server.address(), PACED).map_err(Error::Swarm)?;
         sheet.push(vec![
-            paced::percentile_ms(&mut answers.added, 50),
-            paced::percentile_ms(&mut answers.added, 99),
-            paced::percentile_ms(&mut answers.in_application, 99),
+            percentile_ms(&mut answers.added, 50),
+            percentile_ms(&mut answers.added, 99),
+            percentile_ms(&mut answers.in_application, 99),
             answers.n_unanswered as f64,
         ]);
     }

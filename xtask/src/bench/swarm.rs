@@ -184,7 +184,7 @@ fn masked_text_frame(text: &str) -> Vec<u8> {
     frame
 }
 
-fn contains(bytes: &[u8], needle: &[u8]) -> bool {
+pub(super) fn contains(bytes: &[u8], needle: &[u8]) -> bool {
     bytes.windows(needle.len()).any(|window| window == needle)
 }
 

@@ -67,8 +67,8 @@ impl Ear for Listener {
     fn hear(&mut self) -> io::Result<usize> {
         let frames = self.0.read_frames()?;
         // A ping may come between.
-        let is_delivery = |frame: &&Vec<u8>| frame.windows(9).any(|part| part == b"broadcast");
-        Ok(frames.iter().filter(is_delivery).count())
+        let deliveries = frames.iter().filter(|frame| swarm::contains(frame, b"broadcast"));
+        Ok(deliveries.count())
     }
 }
 

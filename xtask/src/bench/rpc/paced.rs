@@ -119,13 +119,6 @@ fn read_answer(frame: &[u8]) -> Option<(usize, Duration)> {
     Some((usize::try_from(n).ok()?, Duration::from_nanos(app_ns)))
 }
 
-/// The time below which `percent` of all lie; 0 without any.
-pub(super) fn percentile_ms(times: &mut [Duration], percent: usize) -> f64 {
-    times.sort_unstable();
-    let index = (times.len() * percent / 100).min(times.len().saturating_sub(1));
-    times.get(index).map_or(0.0, |time| time.as_secs_f64() * 1e3)
-}
-
 /// A descriptor that can be read whenever the interval has passed again. Waiting for it is exact to some microseconds,
 /// where the time limit of a wait is in milliseconds.
 fn tick_every(interval: Duration) -> io::Result<OwnedFd> {
@@ -171,15 +164,5 @@ mod tests {
         answers.add(frame, Duration::from_millis(13), workload);
         assert_eq!(answers.added, [Duration::from_micros(9500)]);
         assert_eq!(answers.in_application, [Duration::from_micros(500)]);
-    }
-
-    #[test]
-    fn percentiles() {
-        let mut times: Vec<_> = (0..100).rev().map(Duration::from_millis).collect();
-        for (percent, expected) in [(50, 50.0), (99, 99.0), (100, 99.0)] {
-            let measured = percentile_ms(&mut times, percent);
-            assert!((measured - expected).abs() < 1e-9, "{percent}: {measured}");
-        }
-        assert!(percentile_ms(&mut [], 99).abs() < 1e-9);
     }
 }
