@@ -30,6 +30,7 @@ function draw(plot: uPlot, { x: value, label }: Mark, row: number): void {
     ctx.stroke();
     ctx.font = `${12 * pixels}px system-ui, sans-serif`;
     ctx.textBaseline = "top";
+    ctx.textAlign = "left";
     // Beside the line where there is more room.
     const isRight = x > bbox.left + bbox.width / 2;
     const { width } = ctx.measureText(label);
