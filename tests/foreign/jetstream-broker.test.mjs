@@ -28,7 +28,7 @@ const natsEngine = {
   },
   redis: (t) => RedisServer.start(t),
   startText: /Streams are shared with all servers of this NATS \(--nats_prefix plimsoll\)/,
-  habits: /Sessions are not resumed, and no client is present on any stream/,
+  habits: /A session goes on at any of them, and no client is present on any stream/,
   presence: "error",
 };
 
@@ -85,9 +85,11 @@ test("a user without permissions is named, and broadcasts are answered 503", asy
 });
 
 test("the permissions of the reference are enough, and a server with other limits adapts the stream", async (t) => {
-  const requests = ["STREAM.INFO", "STREAM.CREATE", "STREAM.UPDATE", "STREAM.MSG.GET", "DIRECT.GET"];
-  const publishes = ["plimsoll.>", ...requests.map((name) => `$JS.API.${name}.plimsoll`)];
-  const permissions = { publish: publishes, subscribe: ["plimsoll.r.*", "plimsoll.p.*", "_INBOX.>"] };
+  const requests = ["STREAM.INFO", "STREAM.CREATE", "STREAM.UPDATE", "STREAM.MSG.GET"];
+  const streams = ["plimsoll", "plimsoll-sessions"];
+  const api = streams.flatMap((stream) => requests.map((name) => `$JS.API.${name}.${stream}`));
+  const publishes = ["plimsoll.>", ...api, "$JS.API.DIRECT.GET.plimsoll"];
+  const permissions = { publish: publishes, subscribe: ["plimsoll.r.*", "plimsoll.p.*", "plimsoll.b", "_INBOX.>"] };
   const settings = `authorization { users = ${JSON.stringify([{ user: "kay", password: "secret", permissions }])} }`;
   const nats = await NatsServer.start(t, { jetStream: true, settings });
   const engine = { flags: () => ["--broker", "nats", "--nats_servers", nats.url.replace("nats://", "nats://kay:secret@")] };

@@ -272,7 +272,7 @@ impl Options {
                 .engine()
                 .or_else(|| broker.as_ref().map(SharedBroker::engine)),
             stores: Stores {
-                sessions: broker.as_ref().and_then(SharedBroker::sessions),
+                sessions: broker.as_ref().map(SharedBroker::sessions),
                 members: broker.as_ref().and_then(SharedBroker::members),
             },
         };

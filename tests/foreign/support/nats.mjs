@@ -125,6 +125,8 @@ class NatsPeer {
   messages = new Inbox("messages of NATS");
   #socket;
   #rest = "";
+  #nRequests = 0;
+  #answers = new Map();
   #pongs = new Inbox("answers of NATS");
 
   static async connect(t, port) {
@@ -144,9 +146,24 @@ class NatsPeer {
     await this.#settle();
   }
 
+  /** The answer to a message. */
+  async request(subject, payload) {
+    const inbox = `_INBOX.${(this.#nRequests += 1)}.${process.pid}`;
+    const answered = new Promise((resolve) => this.#answers.set(inbox, resolve));
+    this.#socket.write(`PUB ${subject} ${inbox} ${Buffer.byteLength(payload)}\r\n${payload}\r\n`);
+    return within(answered, `an answer of NATS to ${subject}`);
+  }
+
   #settle() {
     this.#socket.write("PING\r\n");
     return this.#pongs.next();
+  }
+
+  #deliver(channel, payload) {
+    const answered = this.#answers.get(channel);
+    this.#answers.delete(channel);
+    if (answered) answered(payload);
+    else this.messages.push({ channel, payload });
   }
 
   #take(chunk) {
@@ -160,7 +177,7 @@ class NatsPeer {
         const n = Number(more.at(-1));
         if (this.#rest.length < length + n + 2) return;
         const text = (characters) => Buffer.from(characters, "latin1").toString();
-        this.messages.push({ channel: text(channel), payload: text(this.#rest.slice(length, length + n)) });
+        this.#deliver(text(channel), text(this.#rest.slice(length, length + n)));
         length += n + 2;
       } else if (verb === "PONG") this.#pongs.push(verb);
       else if (verb === "PING") this.#socket.write("PONG\r\n");

@@ -173,8 +173,8 @@ impl BrokerOptions {
 
     /// How long a client may take to come back to its session. `None`: the broker keeps no sessions.
     pub(super) fn sessions_ttl(&self) -> Option<Duration> {
-        let keeps_sessions = matches!(self.adapter(), Adapter::Memory | Adapter::Redis);
-        (keeps_sessions && self.sessions_ttl > 0).then(|| Duration::from_secs(self.sessions_ttl.into()))
+        let keeps_sessions = self.adapter() != Adapter::None && self.sessions_ttl > 0;
+        keeps_sessions.then(|| Duration::from_secs(self.sessions_ttl.into()))
     }
 
     /// Whether a client needs a token to go on with its session.

@@ -278,16 +278,20 @@ impl IngestOptions {
         registry: &Registry,
     ) -> Option<SharedBroker> {
         let retentions = keeping.retentions();
+        let sessions = keeping.sessions_ttl();
         match name {
             "redis" => {
                 let server = sources.redis.clone()?;
                 let ttls = Ttls {
-                    sessions: keeping.sessions_ttl(),
+                    sessions,
                     presence: keeping.presence_ttl(),
                 };
                 Some(self.redis.broker(server, retentions, ttls, registry))
             }
-            "nats" => Some(self.nats.broker(sources.nats.clone()?, retentions)),
+            "nats" => {
+                let servers = sources.nats.clone()?;
+                Some(self.nats.broker(servers, retentions, sessions, registry))
+            }
             _ => None,
         }
     }

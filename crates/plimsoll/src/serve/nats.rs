@@ -6,6 +6,7 @@ use clap::{Args, value_parser};
 use plimsoll_adapters::{Interest, JetStreamSettings, Jobs, NatsClient, NatsServers, NatsUrls};
 use plimsoll_broker::Retentions;
 use plimsoll_server::MAX_BROADCAST_BYTES;
+use plimsoll_telemetry::Registry;
 
 use super::shared_broker::{KEY_TTL, SharedBroker, greatest};
 use crate::exit::Failure;
@@ -56,8 +57,14 @@ impl NatsOptions {
         Ok(NatsServers::new(urls, !self.nats_dont_randomize_servers)?)
     }
 
-    /// The broker in these servers, which keeps this much of each stream.
-    pub(super) fn broker(&self, servers: NatsServers, retentions: Retentions) -> SharedBroker {
+    /// The broker in these servers, which keeps this much of each stream, and sessions for `sessions_ttl` if there are any.
+    pub(super) fn broker(
+        &self,
+        servers: NatsServers,
+        retentions: Retentions,
+        sessions_ttl: Option<Duration>,
+        registry: &Registry,
+    ) -> SharedBroker {
         let settings = JetStreamSettings {
             servers,
             stream: self.nats_stream.as_ref().unwrap_or(&self.nats_prefix).clone(),
@@ -67,9 +74,10 @@ impl NatsOptions {
             publish_timeout: Duration::from_millis(self.nats_publish_timeout),
             ready_timeout: Duration::from_secs(self.jetstream_ready_timeout),
             key_ttl: KEY_TTL,
+            record_ttl: sessions_ttl,
             max_payload_bytes: MAX_BROADCAST_BYTES,
         };
-        SharedBroker::in_jetstream(settings, retentions)
+        SharedBroker::in_jetstream(settings, retentions, registry)
     }
 
     /// The beginning of the subjects of the broker.

@@ -20,7 +20,7 @@ use tokio::{sync::watch, task::JoinHandle};
 
 use self::{
     members::RedisMembers,
-    sessions::RedisSessions,
+    sessions::SharedSessions,
     store::{Store, Tasks},
 };
 
@@ -88,8 +88,12 @@ impl SharedBroker {
     }
 
     /// A broker in NATS JetStream, which keeps as much of each log as `settings` say.
-    pub(super) fn in_jetstream(settings: JetStreamSettings, retentions: Retentions) -> Self {
-        let (broker, tasks) = JetStream::new(settings);
+    pub(super) fn in_jetstream(
+        settings: JetStreamSettings,
+        retentions: Retentions,
+        registry: &Registry,
+    ) -> Self {
+        let (broker, tasks) = JetStream::new(settings, registry);
         Self {
             store: Store::JetStream(broker),
             tasks: Tasks::JetStream(Box::new(tasks)),
@@ -106,11 +110,11 @@ impl SharedBroker {
         })
     }
 
-    /// The sessions of all servers. `None`: the store keeps none.
-    pub(super) fn sessions(&self) -> Option<Arc<dyn SessionStore>> {
+    /// The sessions of all servers.
+    pub(super) fn sessions(&self) -> Arc<dyn SessionStore> {
         match &self.store {
-            Store::Redis(broker) => Some(Arc::new(RedisSessions(broker.clone()))),
-            Store::JetStream(_) => None,
+            Store::Redis(broker) => Arc::new(SharedSessions(broker.clone())),
+            Store::JetStream(broker) => Arc::new(SharedSessions(broker.clone())),
         }
     }
 

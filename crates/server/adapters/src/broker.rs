@@ -16,6 +16,7 @@ use tokio::sync::watch;
 
 use crate::{
     pipeline::{Pipeline, PipelineTasks, Replication, Request, RequestError, Script},
+    records::{Records, keep_records, new_name, servers_gauge},
     server::Server,
 };
 
@@ -33,12 +34,10 @@ pub(crate) use followers::{Body, Followers, Store};
 pub(crate) use health::{Health, SILENCE, Verdict};
 pub use hearing::Hearing;
 pub(crate) use hearing::Table;
-pub(crate) use keys::Keys;
 pub use keys::Source;
+pub(crate) use keys::{Keys, digest};
 use members::Changes;
 pub use members::Members;
-pub use records::Record;
-use records::Records;
 use replies::Announcement;
 pub use replies::Stored;
 use subscriber::Subscriber;
@@ -220,7 +219,7 @@ impl Broker {
         let (pipeline, requests) = Pipeline::new(Arc::clone(&server), &SCRIPTS, replication);
         let broker = Self {
             shared: Arc::new(Shared {
-                name: std::iter::repeat_with(fastrand::alphanumeric).take(16).collect(),
+                name: new_name(),
                 pipeline,
                 keys: Keys::new(prefix, server.is_cluster()),
                 table: Arc::new(if member_ttl.is_some() {
@@ -230,10 +229,7 @@ impl Broker {
                 }),
                 records: record_ttl.map(|ttl| Records::new(ttl, registry)),
                 members: member_ttl.map(|ttl| Changes::new(ttl, registry)),
-                servers: registry.gauge(
-                    "broker_servers_num",
-                    "Servers that share the broker, this one included",
-                ),
+                servers: servers_gauge(registry),
                 publish_timeout,
                 key_ttl,
             }),
@@ -370,7 +366,7 @@ impl BrokerTasks {
         tokio::join!(
             self.requests.run(statuses.0, stop.clone()),
             subscriber.run(statuses.1, stop.clone()),
-            broker.keep_records(&*listener, stop.clone()),
+            keep_records(&broker, &*listener, stop.clone()),
             broker.keep_members(&*listener, stop.clone()),
             broker.beat(stop)
         );

@@ -19,6 +19,7 @@ mod outbox;
 mod pipeline;
 mod posting;
 mod pubsub;
+mod records;
 mod resp;
 #[cfg(test)]
 mod scripted;
@@ -32,7 +33,7 @@ mod tls;
 
 pub use broker::{
     Broker, BrokerSettings, BrokerTasks, Hearing, Limits, Listener, MemberAnnouncement, Members, News,
-    Record, Source, Stored,
+    Source, Stored,
 };
 pub use interest::Interest;
 pub use nats::{
@@ -43,6 +44,7 @@ pub use outbox::{Jobs, Outbox, Post, PostError, outbox};
 pub use pipeline::RequestError;
 pub use posting::Posting;
 pub use pubsub::Subscriptions;
+pub use records::{Record, RecordStore};
 pub use sentinel::Sentinels;
 pub use server::{Server, ServerError};
 pub use sink::{Sink, Taken};

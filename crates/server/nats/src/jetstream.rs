@@ -57,15 +57,15 @@ pub struct ApiError {
     pub description: String,
 }
 
-/// The settings of a stream of JetStream that keeps the logs of streams.
+/// The settings of a stream of JetStream that keeps the last messages of many subjects.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogStream {
+pub struct KeptStream {
     /// The name.
     pub name: String,
-    /// The subjects that are stored, with one wildcard.
-    pub stored: String,
-    /// Where a stored message is published again: that subject with `{{wildcard(1)}}`.
-    pub announced: String,
+    /// The subjects that are stored.
+    pub stored: Vec<String>,
+    /// Where a stored message is published again; see [`Republish`]. `None`: nowhere.
+    pub announced: Option<Republish>,
     /// The most messages of a subject.
     pub max_per_subject: u64,
     /// The greatest age of a message, in nanoseconds.
@@ -76,6 +76,15 @@ pub struct LogStream {
     pub max_message_bytes: u64,
     /// The number of replicas. `None`: as it is, and 1 in a new stream.
     pub n_replicas: Option<u8>,
+}
+
+/// Where JetStream publishes what it has stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Republish {
+    /// The subjects of the stored messages, with one wildcard.
+    pub from: String,
+    /// The subject with `{{wildcard(1)}}`.
+    pub to: String,
 }
 
 /// The settings of a stream that exists.
@@ -90,10 +99,8 @@ impl StreamConfig {
     }
 
     /// Whether the stream stores just these subjects.
-    pub fn stores(&self, subjects: &str) -> bool {
-        self.0
-            .get("subjects")
-            .is_some_and(|has| *has == json!([subjects]))
+    pub fn stores(&self, subjects: &[String]) -> bool {
+        self.0.get("subjects").is_some_and(|has| *has == json!(subjects))
     }
 }
 
@@ -111,7 +118,7 @@ pub enum Need {
     },
 }
 
-impl LogStream {
+impl KeptStream {
     /// The payload of [`Api::Create`].
     pub fn create(&self) -> Vec<u8> {
         let mut config = self.wanted();
@@ -148,7 +155,7 @@ impl LogStream {
     fn wanted(&self) -> Map<String, Value> {
         let mut wanted = Map::new();
         let mut want = |name: &str, value: Value| wanted.insert(name.to_owned(), value);
-        want("subjects", json!([self.stored]));
+        want("subjects", json!(self.stored));
         want("retention", json!("limits"));
         want("storage", json!("file"));
         want("discard", json!("old"));
@@ -157,7 +164,9 @@ impl LogStream {
         want("duplicate_window", json!(self.id_ttl_ns));
         want("max_msg_size", json!(self.max_message_bytes));
         want("allow_direct", json!(true));
-        want("republish", json!({ "src": self.stored, "dest": self.announced }));
+        if let Some(Republish { from, to }) = &self.announced {
+            want("republish", json!({ "src": from, "dest": to }));
+        }
         if let Some(n_replicas) = self.n_replicas {
             want("num_replicas", json!(n_replicas));
         }
@@ -326,11 +335,14 @@ mod tests {
 
     use super::*;
 
-    fn stream() -> LogStream {
-        LogStream {
+    fn stream() -> KeptStream {
+        KeptStream {
             name: "plimsoll".to_owned(),
-            stored: "plimsoll.h.*".to_owned(),
-            announced: "plimsoll.r.{{wildcard(1)}}".to_owned(),
+            stored: vec!["plimsoll.h.*".to_owned()],
+            announced: Some(Republish {
+                from: "plimsoll.h.*".to_owned(),
+                to: "plimsoll.r.{{wildcard(1)}}".to_owned(),
+            }),
             max_per_subject: 102,
             max_age_ns: 3_000_000_000_000,
             id_ttl_ns: 300_000_000_000,
@@ -339,7 +351,7 @@ mod tests {
         }
     }
 
-    fn created(stream: &LogStream) -> StreamConfig {
+    fn created(stream: &KeptStream) -> StreamConfig {
         StreamConfig(serde_json::from_slice(&stream.create()).expect("an object"))
     }
 
@@ -348,8 +360,13 @@ mod tests {
         let config = created(&stream());
         assert_eq!(stream().compare(&config), Need::Nothing);
         assert_eq!(config.n_replicas(), 1);
-        assert!(config.stores("plimsoll.h.*") && !config.stores("other.h.*"));
-        let three = LogStream {
+        assert!(config.stores(&stream().stored) && !config.stores(&["other.h.*".to_owned()]));
+        let silent = KeptStream {
+            announced: None,
+            ..stream()
+        };
+        assert!(!created(&silent).0.contains_key("republish"));
+        let three = KeptStream {
             n_replicas: Some(3),
             ..stream()
         };

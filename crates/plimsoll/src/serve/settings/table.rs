@@ -109,8 +109,8 @@ const BROKER: &[Condition] = &[
     Has("broker", "nats"),
 ];
 const MEMORY_BROKER: &[Condition] = &[Has("broker", "memory"), Has("presets", "broker")];
-/// Brokers that keep sessions and who is present.
-const KEEPING_BROKER: &[Condition] = &[
+/// Brokers that keep who is present.
+const PRESENCE_BROKER: &[Condition] = &[
     Has("broker", "memory"),
     Has("broker", "redis"),
     Has("presets", "broker"),
@@ -199,7 +199,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("streams-secret", "streams.secret").secret(),
     setting("public-streams", "streams.public"),
     setting("streams-whisper", "streams.whisper").needs(SIGNED_STREAMS),
-    setting("streams-presence", "streams.presence").needs(KEEPING_BROKER),
+    setting("streams-presence", "streams.presence").needs(PRESENCE_BROKER),
     setting("pubsub-channel", "streams.pubsub_channel").needs(STREAMS),
     setting("turbo-streams", "streams.turbo"),
     setting("turbo-streams-secret", "streams.turbo_secret").secret().needs(&[Set("turbo-streams")]),
@@ -242,12 +242,12 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("history-streams", "broker.history_streams").needs(BROKER),
     setting("history-max-bytes", "broker.history_max_bytes").needs(BROKER),
     setting("history-truncation", "broker.history_truncation").needs(BROKER),
-    setting("sessions-ttl", "broker.sessions_ttl").needs(KEEPING_BROKER),
-    setting("resume-check", "broker.resume_check").needs(KEEPING_BROKER),
-    setting("disconnect-grace", "broker.disconnect_grace").needs(KEEPING_BROKER),
-    setting("presence-ttl", "broker.presence_ttl").needs(KEEPING_BROKER),
-    setting("presence-updates", "broker.presence_updates").needs(KEEPING_BROKER),
-    setting("presence-webhook", "broker.presence_webhook").needs(KEEPING_BROKER),
+    setting("sessions-ttl", "broker.sessions_ttl").needs(BROKER),
+    setting("resume-check", "broker.resume_check").needs(BROKER),
+    setting("disconnect-grace", "broker.disconnect_grace").needs(BROKER),
+    setting("presence-ttl", "broker.presence_ttl").needs(PRESENCE_BROKER),
+    setting("presence-updates", "broker.presence_updates").needs(PRESENCE_BROKER),
+    setting("presence-webhook", "broker.presence_webhook").needs(PRESENCE_BROKER),
     setting("presence-webhook-secret", "broker.presence_webhook_secret").secret().needs(&[Set("presence-webhook")]),
     setting("api-path", "api.path").needs(API),
     setting("api-port", "api.port"),

@@ -1,15 +1,13 @@
-//! The sessions of all servers, in Redis (docs/reference/redis-broker.md, Sessions).
+//! The sessions of all servers, in the store that they share (docs/reference/redis-broker.md, Sessions).
 
-use plimsoll_adapters::{Broker, Record};
-use plimsoll_server::{Answering, SessionStore, StoredSession};
-
-use super::store::of_redis;
+use plimsoll_adapters::{Record, RecordStore};
+use plimsoll_server::{Answering, EngineError, SessionStore, StoredSession};
 
 /// Sessions as records, which their clients' identifiers guard.
 #[derive(Debug)]
-pub(super) struct RedisSessions(pub(super) Broker);
+pub(super) struct SharedSessions<S>(pub(super) S);
 
-impl SessionStore for RedisSessions {
+impl<S: RecordStore> SessionStore for SharedSessions<S> {
     fn hold(&self, sid: &str, session: StoredSession) {
         self.0.hold(sid, record(session));
     }
@@ -28,8 +26,7 @@ impl SessionStore for RedisSessions {
         identifiers: Option<&'a str>,
     ) -> Answering<'a, Option<StoredSession>> {
         Box::pin(async move {
-            let taken = self.0.take(sid, identifiers).await;
-            let taken = taken.map_err(|error| of_redis(&error))?;
+            let taken = self.0.take(sid, identifiers).await.map_err(away)?;
             Ok(taken.map(|Record { guard, content }| StoredSession {
                 identifiers: guard,
                 record: content,
@@ -38,7 +35,7 @@ impl SessionStore for RedisSessions {
     }
 
     fn is_taken<'a>(&'a self, sid: &'a str) -> Answering<'a, bool> {
-        Box::pin(async move { self.0.is_taken(sid).await.map_err(|error| of_redis(&error)) })
+        Box::pin(async move { self.0.is_taken(sid).await.map_err(away) })
     }
 }
 
@@ -47,4 +44,8 @@ fn record(session: StoredSession) -> Record {
         guard: session.identifiers,
         content: session.record,
     }
+}
+
+fn away(error: impl std::fmt::Display) -> EngineError {
+    EngineError::Away(error.to_string())
 }

@@ -3,8 +3,8 @@
 use std::fmt::Display;
 
 use plimsoll_adapters::{
-    Broker, BrokerTasks, Hearing, JetStream, JetStreamError, JetStreamTasks, Limits, Listener, RequestError,
-    Source,
+    Broker, BrokerTasks, Hearing, JetStream, JetStreamError, JetStreamTasks, Limits, Listener, RecordStore,
+    RequestError, Source,
 };
 use plimsoll_server::EngineError;
 use plimsoll_telemetry::Registry;
@@ -56,7 +56,7 @@ impl Store {
     pub(super) async fn revoke_sessions(&self, identifiers: &str) -> Result<(), EngineError> {
         match self {
             Self::Redis(broker) => broker.revoke(identifiers).await.map_err(|error| of_redis(&error)),
-            Self::JetStream(_) => Ok(()),
+            Self::JetStream(broker) => broker.revoke(identifiers).await.map_err(of_jetstream),
         }
     }
 
@@ -64,7 +64,7 @@ impl Store {
     pub(super) async fn confirm_sessions(&self) {
         match self {
             Self::Redis(broker) => broker.confirm_records().await,
-            Self::JetStream(_) => {}
+            Self::JetStream(broker) => broker.confirm_records().await,
         }
     }
 

@@ -86,17 +86,22 @@ impl Keys {
 
     /// The time at which the records with a guard were revoked. A guard may be long, so its name is a digest.
     pub(super) fn revoked(&self, guard: &str) -> Vec<u8> {
-        let mut name = format!("{}:revoked:", self.prefix);
-        for byte in Sha256::digest(guard) {
-            write!(name, "{byte:02x}").expect("memory takes everything");
-        }
-        name.into_bytes()
+        format!("{}:revoked:{}", self.prefix, digest(guard)).into_bytes()
     }
 
     /// The servers that are there.
     pub(super) fn servers(&self) -> Vec<u8> {
         format!("{}:servers", self.prefix).into_bytes()
     }
+}
+
+/// The SHA-256 of a text in hexadecimal digits.
+pub(crate) fn digest(text: &str) -> String {
+    let mut digits = String::new();
+    for byte in Sha256::digest(text) {
+        write!(digits, "{byte:02x}").expect("memory takes everything");
+    }
+    digits
 }
 
 /// Whether the name of a stream in braces is no hash tag.

@@ -15,11 +15,12 @@ use super::{
     health::{Health, SILENCE, Verdict},
     keys, mirrors,
     mirrors::Mirrors,
-    records, replies,
+    replies,
 };
 use crate::{
     connection::{Connection, ConnectionError, PATIENCE, Reader, Writer},
     pipeline::Request,
+    records::key_to_leave,
     resp::Reply,
     server::Server,
     supervisor::{self, Link, Session, Stop, stopped},
@@ -200,7 +201,7 @@ impl<L: Listener> Subscriber<L> {
         };
         if channel == self.probe.as_bytes() {
             if let Reply::Text(message) = content
-                && let Some(key) = records::key_to_leave(&message)
+                && let Some(key) = key_to_leave(&message)
             {
                 self.followers.release(key).await;
             }

@@ -12,7 +12,7 @@ use super::{
     process::{Process, Program},
     *,
 };
-use crate::{connection::Connection, resp::Reply, tls::TlsSettings};
+use crate::{connection::Connection, records::scenarios, resp::Reply, tls::TlsSettings};
 
 mod members;
 
@@ -354,91 +354,51 @@ async fn a_redis_that_does_not_answer_is_an_error_in_time() {
     assert_eq!(published, Err(RequestError::Late(Duration::from_millis(10))));
 }
 
-fn session(content: &str) -> Record {
-    Record {
-        guard: "kay".into(),
-        content: content.into(),
-    }
-}
-
-async fn take(node: &Node, key: &str, guard: Option<&str>) -> Option<Record> {
-    node.broker.take(key, guard).await.expect("Redis is there")
-}
-
 #[tokio::test]
 async fn a_record_that_was_left_is_taken_once() {
     let redis = Redis::start();
     let (a, b) = (Node::start(&redis), Node::start(&redis));
-    a.broker.leave("k", session("1"));
-    a.broker.confirm_records().await;
-    assert_eq!(take(&b, "k", Some("another")).await, None);
-    let taken = tokio::join!(
-        take(&a, "k", None),
-        take(&b, "k", Some("kay")),
-        take(&b, "k", None)
-    );
-    let taken: Vec<_> = [taken.0, taken.1, taken.2].into_iter().flatten().collect();
-    assert_eq!(taken, [session("1")]);
-    assert!(a.broker.is_taken("k").await.expect("Redis is there"));
-    for key in ["other", "", "no key", &"k".repeat(65)] {
-        assert_eq!(take(&b, key, None).await, None, "{key}");
-    }
-    a.broker.leave("gone", session("2"));
-    a.broker.remove("gone");
-    a.broker.confirm_records().await;
-    assert_eq!(take(&b, "gone", None).await, None);
+    scenarios::a_record_that_was_left_is_taken_once(&a.broker, &b.broker).await;
+}
+
+#[tokio::test]
+async fn a_record_lives_as_its_server_says() {
+    let redis = Redis::start();
+    let (a, b) = (Node::start(&redis), Node::start(&redis));
+    scenarios::a_record_lives_as_its_server_says(&a.broker, &b.broker).await;
 }
 
 #[tokio::test]
 async fn a_server_is_asked_to_leave_a_record_that_it_holds() {
     let redis = Redis::start();
     let (mut a, b) = (Node::start(&redis), Node::start(&redis));
-    a.broker.hold("k", session("1"));
-    a.broker.confirm_records().await;
-    let (taken, ()) = tokio::join!(take(&b, "k", None), async {
-        a.expect(&["release k"]).await;
-        a.broker.leave("k", session("2"));
-    });
-    assert_eq!(taken, Some(session("2")));
+    scenarios::a_server_is_asked_to_leave_a_record_that_it_holds(&a.broker, &mut a.news, &b.broker).await;
 }
 
 #[tokio::test]
 async fn a_record_of_a_server_that_is_gone_is_taken() {
     let redis = Redis::start();
     let (a, b) = (Node::start(&redis), Node::start(&redis));
-    a.broker.hold("k", session("1"));
-    a.broker.confirm_records().await;
-    drop(a);
-    assert_eq!(take(&b, "k", None).await, Some(session("1")));
+    let broker = a.broker.clone();
+    scenarios::a_record_of_a_server_that_is_gone_is_taken(broker, || drop(a), &b.broker).await;
 }
 
 #[tokio::test]
 async fn a_server_that_seemed_gone_learns_that_its_record_was_taken() {
     let redis = Redis::start();
     let (mut a, b) = (Node::start(&redis), Node::start(&redis));
-    a.broker.hold("k", session("1"));
-    a.broker.confirm_records().await;
-    let attempt = b.broker.attempt("k", None, Some(&a.broker.shared.name)).await;
-    assert!(attempt.is_ok_and(|attempt| matches!(attempt, records::Attempt::Taken { .. })));
-    a.broker.hold("k", session("2"));
-    a.broker.confirm_records().await;
-    a.expect(&["release k"]).await;
-    assert_eq!(take(&b, "k", None).await, None);
+    let gone = (&a.broker, &*a.broker.shared.name);
+    scenarios::a_server_that_seemed_gone_learns_that_its_record_was_taken(gone, &mut a.news, &b.broker).await;
 }
 
 #[tokio::test]
 async fn records_of_a_guard_are_revoked_and_later_ones_are_not() {
     let redis = Redis::start();
     let (a, b) = (Node::start(&redis), Node::start(&redis));
-    a.broker.leave("k", session("1"));
-    a.broker.confirm_records().await;
-    b.broker.revoke("kay").await.expect("Redis is there");
-    assert_eq!(take(&b, "k", None).await, None);
-    a.broker.revoke("someone").await.expect("Redis is there");
-    // Behind the millisecond of the revocation.
-    redis.command(&["CLIENT", "PAUSE", "5", "ALL"]).await;
-    redis.command(&["PING"]).await;
-    a.broker.leave("l", session("2"));
-    a.broker.confirm_records().await;
-    assert_eq!(take(&b, "l", None).await, Some(session("2")));
+    let later = async {
+        // Behind the millisecond of the revocation.
+        redis.command(&["CLIENT", "PAUSE", "5", "ALL"]).await;
+        redis.command(&["PING"]).await;
+    };
+    scenarios::records_of_a_guard_are_revoked_and_later_ones_are_not(&a.broker, &b.broker, later).await;
 }

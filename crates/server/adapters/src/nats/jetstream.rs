@@ -1,4 +1,4 @@
-//! The logs of streams in NATS JetStream, which all servers share (docs/reference/nats-broker.md).
+//! The logs of streams and the sessions in NATS JetStream, which all servers share (docs/reference/nats-broker.md).
 //!
 //! One stream of JetStream keeps all logs, each on a subject of its own, and announces what it has stored. Each server
 //! subscribes to the announcements of the logs that its clients hear; what the subscription misses is repaired as with the
@@ -15,25 +15,30 @@ use std::{
 use plimsoll_broker::follower::{Excerpt, Position};
 use plimsoll_nats::{
     header,
-    jetstream::{ApiError, LogStream},
+    jetstream::{ApiError, KeptStream, Republish},
 };
 use plimsoll_telemetry::{Dependency, Registry};
 use tokio::{sync::watch, time::timeout};
 
 use self::{
+    beats::Beats,
     record::PASSING,
+    records::{Ends, Sessions},
     requests::{Request, RequestTask, Requests},
     subjects::Subjects,
     subscriber::Subscriber,
     tips::Tips,
 };
 use super::servers::NatsServers;
-use crate::broker::{
-    Body, ENVELOPE_BYTES, HEAD_IN_TTLS, Hearing, Keys, Limits, Listener, Source, Store, Table,
+use crate::{
+    broker::{Body, ENVELOPE_BYTES, HEAD_IN_TTLS, Hearing, Keys, Limits, Listener, Source, Store, Table},
+    records::{LIFETIME_IN_TTLS, Records, keep_records, new_name, servers_gauge},
 };
 
+mod beats;
 mod read;
 mod record;
+mod records;
 mod requests;
 mod setup;
 mod subjects;
@@ -45,6 +50,13 @@ pub use requests::JetStreamError;
 
 /// Messages of a log that JetStream keeps beyond the limit: room for markers.
 const N_MARKERS: u64 = 2;
+
+/// Messages of a record that JetStream keeps. Only the last one is needed, but with several replicas those before it say
+/// whether it counts.
+const N_CHANGES: u64 = 8;
+
+/// The end of the name of the stream of JetStream with the sessions.
+const SESSIONS: &str = "-sessions";
 
 /// The settings.
 #[derive(Debug, Clone)]
@@ -65,6 +77,8 @@ pub struct JetStreamSettings {
     pub ready_timeout: Duration,
     /// How long JetStream remembers an idempotency key.
     pub key_ttl: Duration,
+    /// How long a session can be taken after its server has left it. `None`: there are no sessions.
+    pub record_ttl: Option<Duration>,
     /// The longest payload, in bytes.
     pub max_payload_bytes: usize,
 }
@@ -77,19 +91,30 @@ pub struct JetStream {
 
 #[derive(Debug)]
 struct Shared {
+    /// The name of this process among those that share the broker.
+    name: String,
     requests: Requests,
-    stream: String,
+    streams: Streams,
+    /// `None`: there are no sessions.
+    sessions: Option<Sessions>,
     keys: Keys,
     subjects: Subjects,
     table: Arc<Table>,
     tips: Arc<Tips>,
-    /// Whether the stream has several replicas.
+    /// Whether a stream has several replicas.
     is_replicated: Arc<AtomicBool>,
     publish_timeout: Duration,
     /// How long JetStream keeps a message.
     max_age: Duration,
     /// The number of the error with which JetStream has refused the last publication; 0: it was stored.
     last_error: AtomicU32,
+}
+
+/// The names of the streams of JetStream.
+#[derive(Debug)]
+struct Streams {
+    logs: String,
+    records: String,
 }
 
 /// The work of a broker: its two connections.
@@ -102,7 +127,7 @@ pub struct JetStreamTasks {
 
 impl JetStream {
     /// A broker, and its work, which [`JetStreamTasks::run`] does.
-    pub fn new(settings: JetStreamSettings) -> (Self, JetStreamTasks) {
+    pub fn new(settings: JetStreamSettings, registry: &Registry) -> (Self, JetStreamTasks) {
         let JetStreamSettings {
             servers,
             stream,
@@ -112,6 +137,7 @@ impl JetStream {
             publish_timeout,
             ready_timeout,
             key_ttl,
+            record_ttl,
             max_payload_bytes,
         } = settings;
         let servers = servers.with_headers();
@@ -120,22 +146,39 @@ impl JetStream {
         let max_message_bytes = 2 * max_payload_bytes + ENVELOPE_BYTES;
         // JetStream cannot remember an id for longer than it keeps messages.
         let max_age = (limits.ttl * HEAD_IN_TTLS).max(key_ttl);
-        let log_stream = LogStream {
+        let logs = KeptStream {
             name: stream.clone(),
-            stored: subjects.all_stored(),
-            announced: subjects.all_announced(),
+            stored: vec![subjects.all_stored()],
+            announced: Some(Republish {
+                from: subjects.all_stored(),
+                to: subjects.all_announced(),
+            }),
             max_per_subject: limits.limit as u64 + N_MARKERS,
             max_age_ns: nanoseconds(max_age),
             id_ttl_ns: nanoseconds(key_ttl),
             max_message_bytes: max_message_bytes as u64,
             n_replicas,
         };
+        let records = record_ttl.map(|ttl| {
+            // One of a server that dies right before it renews the lifetime still has the other half.
+            let max_age = LIFETIME_IN_TTLS * ttl;
+            KeptStream {
+                name: format!("{stream}{SESSIONS}"),
+                stored: subjects.all_records(),
+                announced: None,
+                max_per_subject: N_CHANGES,
+                max_age_ns: nanoseconds(max_age),
+                // No message has an id, but JetStream wants a time that is not longer than the age.
+                id_ttl_ns: nanoseconds(key_ttl.min(max_age)),
+                ..logs.clone()
+            }
+        });
         let (tips, is_replicated) = (Arc::<Tips>::default(), Arc::<AtomicBool>::default());
         // The leader of the stream sends messages in base64.
         let max_payload_bytes = 2 * max_message_bytes;
         let (requests, task) = Requests::new(|waiting| RequestTask {
             servers: servers.clone(),
-            stream: log_stream,
+            streams: [Some(logs), records].into_iter().flatten().collect(),
             ready_timeout,
             max_payload_bytes,
             tips: Arc::clone(&tips),
@@ -144,8 +187,18 @@ impl JetStream {
         });
         let broker = Self {
             shared: Arc::new(Shared {
+                name: new_name(),
                 requests,
-                stream,
+                streams: Streams {
+                    records: format!("{stream}{SESSIONS}"),
+                    logs: stream,
+                },
+                sessions: record_ttl.map(|ttl| Sessions {
+                    records: Records::new(ttl, registry),
+                    ends: Ends::default(),
+                    beats: Beats::default(),
+                    servers: servers_gauge(registry),
+                }),
                 keys: Keys::new(prefix, false),
                 subjects,
                 table: Arc::default(),
@@ -253,10 +306,19 @@ impl JetStreamTasks {
             max_payload_bytes,
             requests,
         } = self;
-        let subscriber = Subscriber::new(broker, servers, max_payload_bytes, Arc::new(listener), registry);
+        let listener = Arc::new(listener);
+        let subscriber = Subscriber::new(
+            broker.clone(),
+            servers,
+            max_payload_bytes,
+            Arc::clone(&listener),
+            registry,
+        );
         tokio::join!(
             requests.run(statuses.0, stop.clone()),
-            subscriber.run(statuses.1, stop)
+            subscriber.run(statuses.1, stop.clone()),
+            keep_records(&broker, &*listener, stop.clone()),
+            broker.beat(stop)
         );
     }
 }

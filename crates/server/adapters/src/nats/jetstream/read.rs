@@ -12,7 +12,7 @@ use plimsoll_nats::{
 };
 
 use super::{
-    JetStream, JetStreamError, now_ms,
+    JetStream, JetStreamError, Streams, now_ms,
     record::{Head, Kind, Record},
     refused,
     requests::Request,
@@ -23,32 +23,52 @@ use crate::broker::{Body, Limits, MAX_TAIL, PAGE};
 /// The most steps back to a message that is in the log.
 const MAX_STEPS: usize = 16;
 
-/// A message on the subject of a log.
+/// What the header of a message says that follows another one on its subject.
+pub(super) trait Chained: Sized + Send + Sync {
+    /// The stream of JetStream with such messages.
+    fn stream(streams: &Streams) -> &str;
+
+    /// `None`: another program has written the message.
+    fn read(header: &Header<'_>) -> Option<Self>;
+
+    /// Name and value of the field.
+    fn field(&self) -> (&'static str, String);
+
+    /// The number of the subject's last message when this one was written; 0 if there was none. The message counts only if
+    /// that is true: JetStream with several replicas may take two that follow the same one.
+    fn after(&self) -> u64;
+}
+
+/// A message on a subject.
 #[derive(Debug)]
-pub(super) struct Stored {
+pub(super) struct Stored<R> {
     pub(super) number: u64,
     /// `None`: another program has written it.
-    pub(super) record: Option<Record>,
+    pub(super) record: Option<R>,
     payload: Vec<u8>,
 }
 
-impl From<Kept> for Stored {
+impl<R: Chained> From<Kept> for Stored<R> {
     fn from(kept: Kept) -> Self {
         Self {
             number: kept.number,
-            record: Record::read(&Header::read(&kept.header)),
+            record: R::read(&Header::read(&kept.header)),
             payload: kept.payload,
         }
     }
 }
 
-/// The end of a log.
+/// The end of a subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Last {
+pub(super) struct Last<R> {
     /// The number of the last message on the subject.
     pub(super) number: u64,
-    /// The last one that is in the log.
-    pub(super) record: Record,
+    /// The number of the last one that counts.
+    pub(super) record_number: u64,
+    /// What that one says.
+    pub(super) record: R,
+    /// Its payload.
+    pub(super) payload: Vec<u8>,
 }
 
 /// A part of a log.
@@ -81,7 +101,7 @@ impl JetStream {
         after: Option<(&Position, u64)>,
         limits: Limits,
     ) -> Result<Option<Excerpt<Body>>, JetStreamError> {
-        let Some(last) = self.last(subject).await? else {
+        let Some(last) = self.last::<Record>(subject).await? else {
             return Ok(Some(no_log()));
         };
         let head = &last.record.head;
@@ -110,7 +130,7 @@ impl JetStream {
     async fn rename<T>(
         &self,
         subject: &str,
-        last: &Last,
+        last: &Last<Record>,
         known: &Position,
     ) -> Result<Option<T>, JetStreamError> {
         let head = last.record.head.renamed(known.offset, epoch());
@@ -119,7 +139,7 @@ impl JetStream {
     }
 
     /// A log that is heard keeps its epoch, however silent it is.
-    async fn refresh(&self, subject: &str, last: &Last) {
+    async fn refresh(&self, subject: &str, last: &Last<Record>) {
         let age_ms = now_ms().saturating_sub(last.record.written_ms());
         if u128::from(age_ms) < self.shared.max_age.as_millis() / 2 {
             return;
@@ -136,7 +156,7 @@ impl JetStream {
         subject: &str,
         start: u64,
         number: u64,
-        last: &Last,
+        last: &Last<Record>,
     ) -> Result<Range, JetStreamError> {
         let number = if number < last.number { number } else { 0 };
         let range = self.walk(subject, start, number, last).await?;
@@ -153,12 +173,12 @@ impl JetStream {
         subject: &str,
         start: u64,
         mut number: u64,
-        last: &Last,
+        last: &Last<Record>,
     ) -> Result<Range, JetStreamError> {
         let head = &last.record.head;
         let mut range = Range::empty();
         while number < last.number {
-            let Some(stored) = self.of_any(Wanted::Next(subject, number + 1)).await? else {
+            let Some(stored) = self.of_any::<Record>(Wanted::Next(subject, number + 1)).await? else {
                 break;
             };
             // What is behind the end has been announced.
@@ -195,35 +215,33 @@ impl JetStream {
         Ok(range)
     }
 
-    /// The end of a log. `None`: there is no log.
-    pub(super) async fn last(&self, subject: &str) -> Result<Option<Last>, JetStreamError> {
+    /// The end of a subject. `None`: it has no message.
+    pub(super) async fn last<R: Chained>(&self, subject: &str) -> Result<Option<Last<R>>, JetStreamError> {
         let Some(stored) = self.of_leader(Wanted::Last(subject)).await? else {
             return Ok(None);
         };
         let number = stored.number;
-        let record = record_of(stored)?;
-        let record = if self.is_replicated() {
-            self.in_log(subject, number, record).await?
-        } else {
-            record
-        };
-        Ok(Some(Last { number, record }))
+        let last = end(number, stored)?;
+        if self.is_replicated() {
+            return self.counting(subject, last).await.map(Some);
+        }
+        Ok(Some(last))
     }
 
-    /// The last message that is in the log, up to the one with this number; see [`super::write`].
-    async fn in_log(&self, subject: &str, last: u64, record: Record) -> Result<Record, JetStreamError> {
-        let mut from = record.after;
+    /// The last message that counts, up to the last one; see [`super::write`].
+    async fn counting<R: Chained>(&self, subject: &str, last: Last<R>) -> Result<Last<R>, JetStreamError> {
+        let mut from = last.record.after();
         for _ in 0..MAX_STEPS {
             let (mut before, mut found, mut least) = (from, None, from);
-            while before < last {
+            while before < last.number {
                 let Some(stored) = self.of_leader(Wanted::Next(subject, before + 1)).await? else {
                     break;
                 };
-                let number = stored.number;
-                let record = record_of(stored)?;
-                least = least.min(record.after);
-                if before <= record.after {
-                    found = Some(record);
+                let next = end::<R>(last.number, stored)?;
+                let number = next.record_number;
+                least = least.min(next.record.after());
+                if before <= next.record.after() {
+                    found = Some(next);
                 }
                 before = number;
             }
@@ -239,15 +257,18 @@ impl JetStream {
     }
 
     /// A message, as the leader of the replicas has it.
-    pub(super) async fn of_leader(&self, wanted: Wanted<'_>) -> Result<Option<Stored>, JetStreamError> {
-        let answer = self.get(Api::Message, wanted).await?;
+    pub(super) async fn of_leader<R: Chained>(
+        &self,
+        wanted: Wanted<'_>,
+    ) -> Result<Option<Stored<R>>, JetStreamError> {
+        let answer = self.get::<R>(Api::Message, wanted).await?;
         let kept = message(&answer.payload).map_err(|error| refused(&error))?;
         Ok(kept.map(Stored::from))
     }
 
     /// A message, as any replica has it.
-    async fn of_any(&self, wanted: Wanted<'_>) -> Result<Option<Stored>, JetStreamError> {
-        let answer = self.get(Api::Direct, wanted).await?;
+    async fn of_any<R: Chained>(&self, wanted: Wanted<'_>) -> Result<Option<Stored<R>>, JetStreamError> {
+        let answer = self.get::<R>(Api::Direct, wanted).await?;
         match direct(answer).map_err(|error| refused(&error))? {
             // A replica may be behind.
             None if self.is_replicated() => self.of_leader(wanted).await,
@@ -255,9 +276,13 @@ impl JetStream {
         }
     }
 
-    async fn get(&self, api: Api, wanted: Wanted<'_>) -> Result<plimsoll_nats::Message, JetStreamError> {
+    async fn get<R: Chained>(
+        &self,
+        api: Api,
+        wanted: Wanted<'_>,
+    ) -> Result<plimsoll_nats::Message, JetStreamError> {
         let request = Request {
-            subject: api.subject(&self.shared.stream),
+            subject: api.subject(R::stream(&self.shared.streams)),
             header: Vec::new(),
             payload: wanted.payload(),
         };
@@ -284,10 +309,16 @@ impl Range {
     }
 }
 
-fn record_of(stored: Stored) -> Result<Record, JetStreamError> {
-    stored.record.ok_or_else(|| {
+fn end<R: Chained>(number: u64, stored: Stored<R>) -> Result<Last<R>, JetStreamError> {
+    let record = stored.record.ok_or_else(|| {
         let error = "the last message of the stream's subject in JetStream is of another program; remove it";
         JetStreamError::Refused(error.to_owned())
+    })?;
+    Ok(Last {
+        number,
+        record_number: stored.number,
+        record,
+        payload: stored.payload,
     })
 }
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use plimsoll_broker::follower::{N_RECENT, Position};
 use plimsoll_nats::Header;
 
+use super::{Streams, read::Chained};
+
 /// The field of a message of a log.
 const MESSAGE: &str = "Plimsoll-Message";
 
@@ -34,8 +36,7 @@ pub(super) struct Head {
 pub(super) struct Record {
     /// The log with this message.
     pub(super) head: Head,
-    /// The number of the subject's last message when this one was written; 0 if there was none. The message belongs to the
-    /// log only if that is true: JetStream with several replicas may take two that follow the same one.
+    /// See [`Chained::after`].
     pub(super) after: u64,
     pub(super) kind: Kind,
 }
@@ -90,8 +91,21 @@ impl Record {
         }
     }
 
-    /// Name and value of the field.
-    pub(super) fn field(&self) -> (&'static str, String) {
+    /// The time at which the message was written, in milliseconds of Unix time.
+    pub(super) fn written_ms(&self) -> u64 {
+        match self.kind {
+            Kind::Message { .. } => self.head.at_ms,
+            Kind::Marker { written_ms } => written_ms,
+        }
+    }
+}
+
+impl Chained for Record {
+    fn stream(streams: &Streams) -> &str {
+        &streams.logs
+    }
+
+    fn field(&self) -> (&'static str, String) {
         let (name, time) = match self.kind {
             Kind::Message { before_ms } => (MESSAGE, before_ms),
             Kind::Marker { written_ms } => (MARKER, written_ms),
@@ -111,8 +125,7 @@ impl Record {
         )
     }
 
-    /// The record in a header. `None`: another program has written the message.
-    pub(super) fn read(header: &Header<'_>) -> Option<Self> {
+    fn read(header: &Header<'_>) -> Option<Self> {
         let (text, is_marker) = match (header.get(MESSAGE), header.get(MARKER)) {
             (Some(text), _) => (text, false),
             (None, marker) => (marker?, true),
@@ -140,12 +153,8 @@ impl Record {
         .filter(|record| !record.head.epoch.is_empty())
     }
 
-    /// The time at which the message was written, in milliseconds of Unix time.
-    pub(super) fn written_ms(&self) -> u64 {
-        match self.kind {
-            Kind::Message { .. } => self.head.at_ms,
-            Kind::Marker { written_ms } => written_ms,
-        }
+    fn after(&self) -> u64 {
+        self.after
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
 };
 
 use plimsoll_nats::{
-    Header, Info, Message, Operation, PING, PONG, jetstream::LogStream, publish_with, subscribe,
+    Header, Info, Message, Operation, PING, PONG, jetstream::KeptStream, publish_with, subscribe,
 };
 use plimsoll_telemetry::Dependency;
 use tokio::{
@@ -89,12 +89,13 @@ pub(super) struct Requests(mpsc::Sender<(Request, Waiting)>);
 /// The connection's end.
 pub(super) struct RequestTask {
     pub(super) servers: NatsServers,
-    pub(super) stream: LogStream,
+    /// The streams of JetStream that the broker needs.
+    pub(super) streams: Vec<KeptStream>,
     /// How long JetStream may take to become ready.
     pub(super) ready_timeout: Duration,
     pub(super) max_payload_bytes: usize,
     pub(super) tips: Arc<Tips>,
-    /// Whether the stream has several replicas.
+    /// Whether a stream has several replicas.
     pub(super) is_replicated: Arc<AtomicBool>,
     pub(super) waiting: mpsc::Receiver<(Request, Waiting)>,
 }
@@ -183,7 +184,7 @@ impl Session for RequestTask {
             let mut bytes = Vec::new();
             inbox.subscribe(&mut bytes);
             connection.writer.send(&bytes).await?;
-            let ready = setup::prepare(&mut connection, &inbox, &self.stream);
+            let ready = setup::prepare(&mut connection, &inbox, &self.streams);
             let ready = timeout(self.ready_timeout, ready).await;
             let n_replicas = ready.unwrap_or(Err(NatsError::NotReady(self.ready_timeout)))?;
             self.is_replicated.store(n_replicas > 1, Relaxed);

@@ -1,10 +1,10 @@
-//! The stream of JetStream that keeps the logs: made, adapted, or refused with a reason.
+//! The streams of JetStream that the broker needs: made, adapted, or refused with a reason.
 
 use std::time::Duration;
 
 use plimsoll_nats::{
     Header, Message, Operation, PONG,
-    jetstream::{Api, ApiError, LogStream, Need, StreamConfig, stream_config},
+    jetstream::{Api, ApiError, KeptStream, Need, StreamConfig, stream_config},
     publish_with,
 };
 use tokio::time::{sleep, timeout};
@@ -28,20 +28,33 @@ const NOT_AVAILABLE: u32 = 10008;
 const NAME_IN_USE: u32 = 10058;
 const NOT_FOUND: u32 = 10059;
 
-/// Makes sure that the stream is there. Returns the number of its replicas.
+/// Makes sure that the streams are there. Returns the greatest number of their replicas.
 pub(super) async fn prepare(
     connection: &mut Connection,
     inbox: &Inbox,
-    stream: &LogStream,
+    streams: &[KeptStream],
 ) -> Result<u64, NatsError> {
     check_version(&connection.info.version)?;
-    let mut number = 0;
+    let (mut number, mut n_replicas) = (0, 1);
+    for stream in streams {
+        n_replicas = n_replicas.max(prepare_one(connection, inbox, &mut number, stream).await?);
+    }
+    Ok(n_replicas)
+}
+
+/// `number` is that of the last request. Returns the number of the stream's replicas.
+async fn prepare_one(
+    connection: &mut Connection,
+    inbox: &Inbox,
+    number: &mut u64,
+    stream: &KeptStream,
+) -> Result<u64, NatsError> {
     loop {
         let mut ask = async |api: Api, payload: Vec<u8>| {
             let subject = api.subject(&stream.name);
             loop {
-                number += 1;
-                let answered = exchange(connection, inbox, number, &subject, &payload);
+                *number += 1;
+                let answered = exchange(connection, inbox, *number, &subject, &payload);
                 if let Ok(message) = timeout(PATIENCE, answered).await {
                     return Ok::<_, NatsError>(stream_config(&message?.payload));
                 }
@@ -73,18 +86,19 @@ pub(super) async fn prepare(
     }
 }
 
-fn needs(stream: &LogStream, config: &StreamConfig) -> Result<Need, NatsError> {
+fn needs(stream: &KeptStream, config: &StreamConfig) -> Result<Need, NatsError> {
     if config.stores(&stream.stored) {
         return Ok(stream.compare(config));
     }
     Err(NatsError::Stream(format!(
         "the JetStream stream {} keeps other subjects than {}, so it belongs to another program; name another one with \
          --nats_stream",
-        stream.name, stream.stored
+        stream.name,
+        stream.stored.join(" and ")
     )))
 }
 
-fn refused(stream: &LogStream, what: &str, error: &ApiError) -> NatsError {
+fn refused(stream: &KeptStream, what: &str, error: &ApiError) -> NatsError {
     let advice = match error.code {
         10039 | 10076 => "; start NATS with JetStream (nats-server -js), and allow it for the account",
         10005 | 10074 => "; --nats_replicas needs as many servers in the NATS cluster",

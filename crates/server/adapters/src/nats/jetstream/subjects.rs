@@ -2,7 +2,7 @@
 
 use plimsoll_nats::{NameTooLong, token};
 
-use crate::broker::Source;
+use crate::broker::{Source, digest};
 
 /// The longest subject, in bytes. A server accepts lines of 4,096 bytes by default, and a line with a subject has a
 /// subject for the answer, two numbers and a verb, too.
@@ -48,6 +48,26 @@ impl Subjects {
         format!("{}.p.{name}", self.prefix)
     }
 
+    /// Where a record is stored. `key` has no characters with a meaning in subjects.
+    pub(super) fn record(&self, key: &str) -> String {
+        format!("{}.s.{key}", self.prefix)
+    }
+
+    /// Where it is stored that the records with a guard were revoked. A guard may be long, so its name is a digest.
+    pub(super) fn revoked(&self, guard: &str) -> String {
+        format!("{}.v.{}", self.prefix, digest(guard))
+    }
+
+    /// Where all records and revocations are stored, with wildcards.
+    pub(super) fn all_records(&self) -> Vec<String> {
+        ["s", "v"].map(|part| format!("{}.{part}.*", self.prefix)).into()
+    }
+
+    /// Where servers say that they are there.
+    pub(super) fn beats(&self) -> String {
+        format!("{}.b", self.prefix)
+    }
+
     fn subject(&self, part: &str, source: Source<'_>) -> Result<String, NameTooLong> {
         let (name, token) = match source {
             Source::Control => ("", CONTROL.to_owned()),
@@ -84,6 +104,10 @@ mod tests {
         }
         assert_eq!(subjects.all_stored(), "plimsoll.h.*");
         assert_eq!(subjects.all_announced(), "plimsoll.r.{{wildcard(1)}}");
+        assert_eq!(subjects.record("a_b-C"), "plimsoll.s.a_b-C");
+        let of_nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(subjects.revoked(""), format!("plimsoll.v.{of_nothing}"));
+        assert_eq!(subjects.all_records(), ["plimsoll.s.*", "plimsoll.v.*"]);
     }
 
     #[test]

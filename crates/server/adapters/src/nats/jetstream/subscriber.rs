@@ -21,6 +21,7 @@ use tokio::{
 
 use super::{
     JetStream,
+    read::Chained,
     record::{Kind, PASSING, Record},
     requests::Request,
     tips::Tip,
@@ -33,6 +34,7 @@ use crate::{
         is_about_permissions,
         servers::NatsServers,
     },
+    records::key_to_leave,
     supervisor::{self, Link, Session, Stop, stopped},
 };
 
@@ -50,8 +52,9 @@ const TICK: Duration = Duration::from_secs(1);
 /// others know of it.
 const UNTIL_KNOWN: Duration = Duration::from_secs(2);
 
-/// The number of the subscription to the probe.
+/// The numbers of the subscriptions to the probe, and to the signs of life of all servers.
 const PROBE: u64 = 1;
+const BEATS: u64 = 2;
 
 pub(super) struct Subscriber<L> {
     broker: JetStream,
@@ -82,9 +85,8 @@ impl<L: Listener> Subscriber<L> {
         listener: Arc<L>,
         registry: &Registry,
     ) -> Self {
-        let name: String = std::iter::repeat_with(fastrand::alphanumeric).take(16).collect();
         Self {
-            probe: broker.shared.subjects.probe(&name),
+            probe: broker.shared.subjects.probe(&broker.shared.name),
             followers: Followers::new(broker.clone(), listener, registry),
             broker,
             servers,
@@ -107,6 +109,7 @@ impl<L: Listener> Session for Subscriber<L> {
 
     async fn run(&mut self, link: &mut Link, stop: &mut Stop) -> Result<(), NatsError> {
         let ended = self.hear(link, stop).await;
+        self.set_hearing_beats(false);
         self.followers.cannot_hear(ended.is_err());
         ended
     }
@@ -116,7 +119,7 @@ impl<L: Listener> Subscriber<L> {
     async fn hear(&mut self, link: &mut Link, stop: &mut Stop) -> Result<(), NatsError> {
         let opened = async {
             let mut connection = self.servers.connect(self.max_payload_bytes).await?;
-            open(&mut connection, &self.probe).await?;
+            self.open(&mut connection).await?;
             Ok::<_, NatsError>(connection)
         };
         let connection = tokio::select! {
@@ -132,13 +135,14 @@ impl<L: Listener> Subscriber<L> {
         let mut reading = pin!(read_all(reader, announce));
         let known = self.followers.known();
         let mut subscriptions = Subscriptions {
-            last_id: PROBE,
+            last_id: BEATS,
             is_of_cluster: !info.cluster.is_empty(),
             ..Subscriptions::default()
         };
         let serving = async {
             self.subscribe(&known, &mut subscriptions, &mut writer).await?;
             link.is_up();
+            self.set_hearing_beats(true);
             self.followers.can_hear();
             self.serve(&mut writer, &mut subscriptions, &mut announced, stop)
                 .await
@@ -242,6 +246,37 @@ impl<L: Listener> Subscriber<L> {
         writer.send(&bytes).await
     }
 
+    /// Subscribes to the messages for this server, and waits until that is confirmed.
+    async fn open(&self, connection: &mut Connection) -> Result<(), NatsError> {
+        let shared = &self.broker.shared;
+        let mut bytes = Vec::new();
+        subscribe(&mut bytes, &self.probe, PROBE);
+        if shared.sessions.is_some() {
+            subscribe(&mut bytes, &shared.subjects.beats(), BEATS);
+        }
+        bytes.extend_from_slice(PING);
+        connection.writer.send(&bytes).await?;
+        let confirmed = async {
+            loop {
+                match connection.reader.decoder.decode()? {
+                    Some(Operation::Pong) => return Ok(()),
+                    Some(Operation::Error(error)) => return Err(NatsError::Refused(error)),
+                    Some(_) => {}
+                    None => connection.reader.read().await?,
+                }
+            }
+        };
+        timeout(PATIENCE, confirmed)
+            .await
+            .unwrap_or(Err(NatsError::Silent))
+    }
+
+    fn set_hearing_beats(&self, is_hearing: bool) {
+        if let Some(sessions) = &self.broker.shared.sessions {
+            sessions.beats.set_hearing(is_hearing);
+        }
+    }
+
     /// Tests the connection after a silence.
     fn probe(&self, health: &mut Health) -> Result<(), NatsError> {
         match health.check() {
@@ -268,11 +303,23 @@ impl<L: Listener> Subscriber<L> {
         writer: &mut Writer,
     ) -> Result<(), NatsError> {
         match operation {
-            Operation::Message(message) => {
-                if let Some(base) = subscriptions.logs.get(&message.subscription) {
-                    self.take_message(&Arc::clone(base), message).await;
+            Operation::Message(message) => match message.subscription {
+                PROBE => {
+                    if let Some(key) = key_to_leave(&message.payload) {
+                        self.followers.release(key).await;
+                    }
                 }
-            }
+                BEATS => {
+                    if let Some(sessions) = &self.broker.shared.sessions {
+                        sessions.beats.heard(&message.payload);
+                    }
+                }
+                number => {
+                    if let Some(base) = subscriptions.logs.get(&number) {
+                        self.take_message(&Arc::clone(base), message).await;
+                    }
+                }
+            },
             Operation::Pong => {
                 for base in subscriptions.unconfirmed.pop_front().into_iter().flatten() {
                     self.followers.connected(&base).await;
@@ -346,27 +393,6 @@ impl Subscriptions {
         self.logs.remove(&id);
         Some(id)
     }
-}
-
-/// Subscribes to the probe, and waits until that is confirmed.
-async fn open(connection: &mut Connection, probe: &str) -> Result<(), NatsError> {
-    let mut bytes = Vec::new();
-    subscribe(&mut bytes, probe, PROBE);
-    bytes.extend_from_slice(PING);
-    connection.writer.send(&bytes).await?;
-    let confirmed = async {
-        loop {
-            match connection.reader.decoder.decode()? {
-                Some(Operation::Pong) => return Ok(()),
-                Some(Operation::Error(error)) => return Err(NatsError::Refused(error)),
-                Some(_) => {}
-                None => connection.reader.read().await?,
-            }
-        }
-    };
-    timeout(PATIENCE, confirmed)
-        .await
-        .unwrap_or(Err(NatsError::Silent))
 }
 
 /// Reads what NATS sends until the connection ends.

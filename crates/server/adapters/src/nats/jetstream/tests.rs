@@ -5,10 +5,13 @@ use std::process::{Command, Stdio};
 use plimsoll_nats::jetstream::Wanted;
 use tokio::{sync::mpsc, task::JoinSet, time::sleep};
 
-use super::{record::Record, *};
-use crate::broker::{
-    notes::{LIMITS, Notes},
-    process::{Process, Program},
+use super::{read::Chained, record::Record, *};
+use crate::{
+    broker::{
+        notes::{LIMITS, Notes},
+        process::{Process, Program},
+    },
+    records::{Attempt, Record as Session, RecordStore, scenarios},
 };
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -57,6 +60,7 @@ impl Nats {
             publish_timeout: Duration::from_secs(20),
             ready_timeout: Duration::from_secs(20),
             key_ttl: Duration::from_secs(300),
+            record_ttl: Some(Duration::from_secs(300)),
             max_payload_bytes: 1 << 16,
         }
     }
@@ -72,10 +76,10 @@ struct Node {
 
 impl Node {
     fn start(settings: JetStreamSettings) -> Self {
-        let (broker, tasks) = JetStream::new(settings);
+        let registry = Registry::default();
+        let (broker, tasks) = JetStream::new(settings, &registry);
         let (sender, news) = mpsc::unbounded_channel();
         let (stop, stopped) = watch::channel(false);
-        let registry = Registry::default();
         let status = || registry.dependency("nats_broker");
         let statuses = (status(), status());
         let counted = registry.clone();
@@ -317,7 +321,7 @@ async fn a_silent_log_that_is_heard_keeps_its_epoch() {
     let last = node.last().await;
     assert!(last.written_ms() > first.written_ms());
     assert_eq!(last.head, first.head);
-    let gone = node.broker.of_leader(Wanted::Numbered(1)).await;
+    let gone = node.broker.of_leader::<Record>(Wanted::Numbered(1)).await;
     assert!(gone.expect("NATS is there").is_none());
     node.publish("2", None).await;
     let next = node.last().await.head;
@@ -392,7 +396,10 @@ async fn settings_follow_those_of_the_last_server() {
     for n in 2..=61 {
         node.publish(&n.to_string(), None).await;
     }
-    let first = node.broker.of_leader(Wanted::Next("test.h.cw", 1)).await;
+    let first = node
+        .broker
+        .of_leader::<Record>(Wanted::Next("test.h.cw", 1))
+        .await;
     assert_eq!(first.expect("NATS is there").map(|first| first.number), Some(1));
 }
 
@@ -414,4 +421,105 @@ async fn names_and_messages_that_nats_cannot_take_are_never_sent() {
     timeout(PATIENCE, hearing.heard())
         .await
         .expect("it is told at once");
+}
+
+/// Two servers that share sessions, and what they share them in.
+fn two_servers() -> (Nats, Node, Node) {
+    let nats = Nats::start();
+    let (a, b) = (Node::start(nats.settings()), Node::start(nats.settings()));
+    (nats, a, b)
+}
+
+#[tokio::test]
+async fn a_record_that_was_left_is_taken_once() {
+    let (_nats, a, b) = two_servers();
+    scenarios::a_record_that_was_left_is_taken_once(&a.broker, &b.broker).await;
+}
+
+#[tokio::test]
+async fn a_record_lives_as_its_server_says() {
+    let (_nats, a, b) = two_servers();
+    scenarios::a_record_lives_as_its_server_says(&a.broker, &b.broker).await;
+}
+
+#[tokio::test]
+async fn a_server_is_asked_to_leave_a_record_that_it_holds() {
+    let (_nats, mut a, b) = two_servers();
+    scenarios::a_server_is_asked_to_leave_a_record_that_it_holds(&a.broker, &mut a.news, &b.broker).await;
+}
+
+#[tokio::test]
+async fn a_record_of_a_server_that_is_gone_is_taken() {
+    let (_nats, a, b) = two_servers();
+    let broker = a.broker.clone();
+    scenarios::a_record_of_a_server_that_is_gone_is_taken(broker, || drop(a), &b.broker).await;
+}
+
+#[tokio::test]
+async fn a_server_that_seemed_gone_learns_that_its_record_was_taken() {
+    let (_nats, mut a, b) = two_servers();
+    let gone = (&a.broker, &*a.broker.shared.name);
+    scenarios::a_server_that_seemed_gone_learns_that_its_record_was_taken(gone, &mut a.news, &b.broker).await;
+}
+
+#[tokio::test]
+async fn records_of_a_guard_are_revoked_and_later_ones_are_not() {
+    let (_nats, a, b) = two_servers();
+    scenarios::records_of_a_guard_are_revoked_and_later_ones_are_not(&a.broker, &b.broker, async {}).await;
+}
+
+#[tokio::test]
+async fn a_record_outlives_a_server_that_is_killed_and_comes_back() {
+    let (mut nats, a, b) = two_servers();
+    let session = Session {
+        guard: "kay".into(),
+        content: b"1".to_vec(),
+    };
+    a.broker.hold("k", session.clone());
+    a.broker.confirm_records().await;
+    nats.process.kill();
+    a.broker.leave("k", session.clone());
+    nats.process.restart();
+    let taken = async {
+        loop {
+            match b.broker.take("k", None).await {
+                Ok(taken) => return taken,
+                Err(_) => sleep(Duration::from_millis(50)).await,
+            }
+        }
+    };
+    let taken = timeout(PATIENCE, taken).await.expect("NATS is back");
+    assert_eq!(taken, Some(session));
+}
+
+#[tokio::test]
+async fn a_change_that_was_written_at_the_same_time_as_another_one_does_not_count() {
+    let nats = Nats::start();
+    let node = Node::start(nats.settings());
+    let broker = &node.broker;
+    let session = Session {
+        guard: "kay".into(),
+        content: b"1".to_vec(),
+    };
+    broker.leave("k", session.clone());
+    broker.confirm_records().await;
+    // What JetStream with several replicas may do: it stores two changes that follow the same message.
+    broker.shared.is_replicated.store(true, Relaxed);
+    let subject = broker.shared.subjects.record("k");
+    for change in ["held someone 1 1 3", "left - 1 1 3"] {
+        let request = Request {
+            subject: subject.clone(),
+            header: header(&[("Plimsoll-Record", change)]),
+            payload: b"kay1".to_vec(),
+        };
+        broker.shared.requests.ask(request).await.expect("NATS is there");
+    }
+    let owned = Attempt::Owned("someone".to_owned());
+    assert_eq!(broker.attempt("k", None, None).await, Ok(owned));
+    let taken = Attempt::Taken {
+        record: session,
+        since: 1,
+    };
+    assert_eq!(broker.attempt("k", None, Some("someone")).await, Ok(taken));
+    assert_eq!(broker.is_taken("k").await, Ok(true));
 }

@@ -15,7 +15,7 @@ use plimsoll_nats::{
 
 use super::{
     JetStream, JetStreamError, now_ms,
-    read::Last,
+    read::{Chained, Last},
     record::{Head, Kind, Record},
     refused,
     requests::Request,
@@ -63,7 +63,7 @@ impl JetStream {
             let record = Record::next(tip.head.as_ref(), tip.number, known.as_ref(), now_ms(), epoch);
             let id = key.map(|key| message_id(key, &subject, attempt));
             match self.store(&subject, &record, id.as_deref(), payload).await? {
-                Outcome::Stored(number) if self.is_in_log(&subject, record.after, number).await? => {
+                Outcome::Stored(number) if self.counts(&subject, &record, number).await? => {
                     self.shared.table.raise(&base, &record.head.position());
                     let head = Some(record.head);
                     lane.set(Some(Tip { number, head }));
@@ -84,7 +84,12 @@ impl JetStream {
     }
 
     /// Writes a message that says only where the log ends, unless the log goes on meanwhile.
-    pub(super) async fn mark(&self, subject: &str, last: &Last, head: Head) -> Result<(), JetStreamError> {
+    pub(super) async fn mark(
+        &self,
+        subject: &str,
+        last: &Last<Record>,
+        head: Head,
+    ) -> Result<(), JetStreamError> {
         let marker = Record {
             head,
             after: last.number,
@@ -94,9 +99,9 @@ impl JetStream {
     }
 
     async fn tip(&self, subject: &str) -> Result<Tip, JetStreamError> {
-        let last = self.last(subject).await?;
+        let last = self.last::<Record>(subject).await?;
         Ok(match last {
-            Some(Last { number, record }) => Tip {
+            Some(Last { number, record, .. }) => Tip {
                 number,
                 head: Some(record.head),
             },
@@ -107,18 +112,18 @@ impl JetStream {
         })
     }
 
-    async fn store(
+    pub(super) async fn store<R: Chained>(
         &self,
         subject: &str,
-        record: &Record,
+        record: &R,
         id: Option<&str>,
         payload: &[u8],
     ) -> Result<Outcome, JetStreamError> {
         let (name, value) = record.field();
-        let after = record.after.to_string();
+        let after = record.after().to_string();
         let mut fields = vec![(name, &*value)];
         // The replicas of older servers can disagree on whether a subject is empty.
-        if record.after > 0 || !self.is_replicated() {
+        if record.after() > 0 || !self.is_replicated() {
             fields.push((EXPECTED_LAST, &after));
         }
         fields.extend(id.map(|id| (MESSAGE_ID, id)));
@@ -164,12 +169,19 @@ impl JetStream {
         tracing::warn!("JetStream does not store messages: {error}. {advice}");
     }
 
-    /// Whether a message is in its log: nothing is between it and the message that it follows.
-    async fn is_in_log(&self, subject: &str, after: u64, number: u64) -> Result<bool, JetStreamError> {
+    /// Whether a message counts: nothing is between it and the message that it follows.
+    pub(super) async fn counts<R: Chained>(
+        &self,
+        subject: &str,
+        record: &R,
+        number: u64,
+    ) -> Result<bool, JetStreamError> {
         if !self.is_replicated() {
             return Ok(true);
         }
-        let first = self.of_leader(Wanted::Next(subject, after + 1)).await?;
+        let first = self
+            .of_leader::<R>(Wanted::Next(subject, record.after() + 1))
+            .await?;
         // Messages that are gone since then are no obstacle.
         Ok(first.is_none_or(|first| first.number >= number))
     }
@@ -179,9 +191,9 @@ impl JetStream {
         if !self.is_replicated() {
             return Ok(true);
         }
-        let stored = self.of_leader(Wanted::Numbered(number)).await?;
+        let stored = self.of_leader::<Record>(Wanted::Numbered(number)).await?;
         match stored.and_then(|stored| stored.record) {
-            Some(record) => self.is_in_log(subject, record.after, number).await,
+            Some(record) => self.counts(subject, &record, number).await,
             // It is no longer kept.
             None => Ok(true),
         }

@@ -1,4 +1,4 @@
-//! The changes of records on their way to Redis.
+//! The changes of records on their way to the store.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::Record;
 
-/// The most memory of changes that wait for Redis, in bytes. Overflow rule: the change is dropped and counted, and its
+/// The most memory of changes that wait for the store, in bytes. Overflow rule: the change is dropped and counted, and its
 /// record cannot be taken.
 const MAX_WAITING_BYTES: usize = 64 << 20;
 
@@ -26,7 +26,7 @@ const HOLD_DELAY: Duration = Duration::from_secs(1);
 
 /// A change of a record of this server.
 #[derive(Debug)]
-pub(super) enum Change {
+pub enum Change {
     /// The server has it.
     Hold(Record),
     /// Any server may take it.
@@ -37,9 +37,9 @@ pub(super) enum Change {
     Touch,
 }
 
-/// What Redis made of a change.
+/// What the store made of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub enum Outcome {
     Made,
     /// There was nothing to touch.
     Absent,
@@ -47,17 +47,17 @@ pub(super) enum Outcome {
     NotOurs,
 }
 
-/// Changes that Redis has not confirmed, and records whose lifetimes are to be renewed. Only servers of this program make
+/// Changes that the store has not confirmed, and records whose lifetimes are to be renewed. Only servers of this program make
 /// keys, so clients cannot choose their hashes.
 #[derive(Debug, Default)]
-pub(super) struct Waiting {
+pub(crate) struct Waiting {
     /// The latest change of each record.
-    pub(super) changes: HashMap<Arc<str>, Change>,
+    pub(crate) changes: HashMap<Arc<str>, Change>,
     /// Keys with a change to be sent, and those whose change may wait until a time.
     urgent: VecDeque<Arc<str>>,
     later: VecDeque<(Instant, Arc<str>)>,
     /// Keys whose change is being sent.
-    pub(super) under_way: HashSet<Arc<str>>,
+    pub(crate) under_way: HashSet<Arc<str>>,
     /// The records that this server has, with whether they are in `to_touch`.
     held: HashMap<Arc<str>, bool>,
     to_touch: VecDeque<(Instant, Arc<str>)>,
@@ -67,7 +67,7 @@ pub(super) struct Waiting {
 
 impl Waiting {
     /// Adds a change, which replaces an earlier one of the same record. Returns false if there is no room for it.
-    pub(super) fn add(&mut self, key: Arc<str>, change: Change) -> bool {
+    pub(crate) fn add(&mut self, key: Arc<str>, change: Change) -> bool {
         let earlier = self.changes.remove(&key);
         self.n_bytes -= earlier.as_ref().map_or(0, Change::n_bytes);
         // What a record is at first is sent at once, so that it is known wherever its client comes back to.
@@ -93,7 +93,7 @@ impl Waiting {
     }
 
     /// Takes the changes that are to be sent now, and the time at which the next ones are due if there are none.
-    pub(super) fn take_due(&mut self, now: Instant) -> (Vec<(Arc<str>, Change)>, Option<Instant>) {
+    pub(crate) fn take_due(&mut self, now: Instant) -> (Vec<(Arc<str>, Change)>, Option<Instant>) {
         let mut batch = Vec::new();
         while batch.len() < BATCH
             && let Some(key) = self.urgent.pop_front().or_else(|| pop_due(&mut self.later, now))
@@ -116,8 +116,8 @@ impl Waiting {
         (batch, next.into_iter().flatten().map(|(due, _)| *due).min())
     }
 
-    /// Redis has answered a change. Returns whether another server has taken a record that this one has.
-    pub(super) fn confirm(
+    /// The store has answered a change. Returns whether another server has taken a record that this one has.
+    pub(crate) fn confirm(
         &mut self,
         key: Arc<str>,
         change: &Change,
@@ -142,8 +142,8 @@ impl Waiting {
         false
     }
 
-    /// Redis has not answered a change.
-    pub(super) fn put_back(&mut self, key: Arc<str>, change: Change) {
+    /// The store has not answered a change.
+    pub(crate) fn put_back(&mut self, key: Arc<str>, change: Change) {
         self.under_way.remove(&key);
         if matches!(change, Change::Touch) {
             self.to_touch.push_front((Instant::now(), key));
@@ -155,7 +155,7 @@ impl Waiting {
     }
 
     /// No change waits any longer.
-    pub(super) fn hurry(&mut self) {
+    pub(crate) fn hurry(&mut self) {
         self.is_stopping = true;
         let waiting = self.later.drain(..).map(|(_, key)| key);
         self.urgent.extend(waiting);

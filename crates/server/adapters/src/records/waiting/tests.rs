@@ -1,4 +1,4 @@
-//! The changes that wait for Redis, in virtual time. Tests with a real Redis are in `broker/tests.rs`.
+//! The changes that wait for the store, in virtual time. Tests with a real Redis are in `broker/tests.rs`.
 
 use super::*;
 
