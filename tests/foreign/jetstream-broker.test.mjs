@@ -4,32 +4,19 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { brokerScenarios, startServer } from "./support/broker-scenarios.mjs";
-import { NatsServer, startNatsCluster } from "./support/nats.mjs";
+import { NatsServer, cutTunnel, inJetStream, startNatsBehindTunnel, startNatsCluster } from "./support/nats.mjs";
 import { plimsoll } from "./support/plimsoll.mjs";
 import { eventually } from "./support/processes.mjs";
 import { RedisServer } from "./support/redis.mjs";
 import { PATIENCE_MS, expectNumbers, next, publish, readiness, send, subscribed } from "./support/shared-streams.mjs";
-import { Tunnel } from "./support/tunnel.mjs";
-
-/** A NATS server behind a tunnel that can be shut. */
-async function startNats(t, options) {
-  const nats = await NatsServer.start(t, { jetStream: true, ...options });
-  nats.tunnel = await Tunnel.to(t, Number(nats.address.split(":")[1]));
-  return nats;
-}
 
 const natsEngine = {
-  flags: (nats) => ["--broker", "nats", "--nats_servers", nats.tunnel?.address ?? nats.url],
-  start: (t) => startNats(t),
-  startForgetful: (t) => startNats(t, { forgets: true }),
-  cut: (_t, nats) => () => {
-    nats.tunnel.shut();
-    nats.tunnel.open();
-  },
+  flags: inJetStream,
+  start: (t) => startNatsBehindTunnel(t),
+  startForgetful: (t) => startNatsBehindTunnel(t, { forgets: true }),
+  cut: cutTunnel,
   redis: (t) => RedisServer.start(t),
   startText: /Streams are shared with all servers of this NATS \(--nats_prefix plimsoll\)/,
-  habits: /A session goes on at any of them, and no client is present on any stream/,
-  presence: "error",
 };
 
 brokerScenarios(natsEngine);
@@ -86,10 +73,11 @@ test("a user without permissions is named, and broadcasts are answered 503", asy
 
 test("the permissions of the reference are enough, and a server with other limits adapts the stream", async (t) => {
   const requests = ["STREAM.INFO", "STREAM.CREATE", "STREAM.UPDATE", "STREAM.MSG.GET"];
-  const streams = ["plimsoll", "plimsoll-sessions"];
+  const streams = ["plimsoll", "plimsoll-sessions", "plimsoll-presence"];
   const api = streams.flatMap((stream) => requests.map((name) => `$JS.API.${name}.${stream}`));
-  const publishes = ["plimsoll.>", ...api, "$JS.API.DIRECT.GET.plimsoll"];
-  const permissions = { publish: publishes, subscribe: ["plimsoll.r.*", "plimsoll.p.*", "plimsoll.b", "_INBOX.>"] };
+  const reads = ["plimsoll", "plimsoll-presence"].map((stream) => `$JS.API.DIRECT.GET.${stream}`);
+  const publishes = ["plimsoll.>", ...api, ...reads];
+  const permissions = { publish: publishes, subscribe: ["plimsoll.r.*", "plimsoll.q.*.*", "plimsoll.p.*", "plimsoll.b", "_INBOX.>"] };
   const settings = `authorization { users = ${JSON.stringify([{ user: "kay", password: "secret", permissions }])} }`;
   const nats = await NatsServer.start(t, { jetStream: true, settings });
   const engine = { flags: () => ["--broker", "nats", "--nats_servers", nats.url.replace("nats://", "nats://kay:secret@")] };

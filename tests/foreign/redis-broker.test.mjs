@@ -22,9 +22,6 @@ brokerScenarios({
   },
   redis: (_t, redis) => redis,
   startText: /Streams are shared with all servers of this Redis \(--redis_prefix plimsoll\)/,
-  habits: /A session goes on at any of them, and clients of all servers are present together/,
-  /** The answer to a client that asks who is present. */
-  presence: "info",
 });
 
 test("with --redis_wait a message is confirmed when a replica has it, and published once", async (t) => {

@@ -1,13 +1,11 @@
 // `plimsoll serve --broker redis`: the scenarios of shared sessions with a real Redis. docs/reference/redis-broker.md, Sessions.
 
-import { RedisServer } from "./support/redis.mjs";
+import { RedisServer, sessionsIn } from "./support/redis.mjs";
 import { sessionScenarios } from "./support/session-scenarios.mjs";
+import { inRedis } from "./support/shared-streams.mjs";
 
 sessionScenarios({
-  flags: ({ url }) => ["--broker", "redis", "--redis_url", url],
+  flags: ({ url }) => inRedis(url),
   start: (t) => RedisServer.start(t, { options: ["--appendonly", "yes", "--appendfsync", "everysec"] }),
-  sessions: (t, redis) => {
-    const admin = redis.client(t);
-    return (sid) => admin.call("HMGET", `plimsoll:record:${sid}`, "owner", "content");
-  },
+  sessions: sessionsIn,
 });

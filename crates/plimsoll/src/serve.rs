@@ -273,7 +273,7 @@ impl Options {
                 .or_else(|| broker.as_ref().map(SharedBroker::engine)),
             stores: Stores {
                 sessions: broker.as_ref().map(SharedBroker::sessions),
-                members: broker.as_ref().and_then(SharedBroker::members),
+                members: broker.as_ref().map(SharedBroker::members),
             },
         };
         let config = self.config(&open_files, clients.addresses(), registry.clone(), shared)?;
@@ -338,17 +338,12 @@ impl Options {
         }
         tracing::info!(
             "Streams are shared with all servers of {}: a message that is confirmed is stored, and reaches every client \
-             once and in order; a loss is announced. {}, and {}.",
+             once and in order; a loss is announced. {}, and clients of all servers are present together.",
             self.ingest.place(name),
             match self.keeping.sessions_ttl() {
                 Some(_) => "A session goes on at any of them",
                 None => "Sessions are not resumed",
             },
-            if self.keeping.keeps_presence() {
-                "clients of all servers are present together"
-            } else {
-                "no client is present on any stream"
-            }
         );
         if self.ingest.passes_broker_by() {
             tracing::warn!(

@@ -1,5 +1,6 @@
 // A real NATS server of a test's own, which the test may kill, and a peer that speaks its protocol over a bare socket.
 
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -11,6 +12,7 @@ import { within } from "./deadline.mjs";
 import { Inbox } from "./inbox.mjs";
 import { freePort } from "./ports.mjs";
 import { eventually } from "./processes.mjs";
+import { Tunnel } from "./tunnel.mjs";
 
 const running = new Set();
 process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
@@ -96,6 +98,47 @@ export class NatsServer {
   peer(t) {
     return NatsPeer.connect(t, this.#port);
   }
+}
+
+/** A NATS server with JetStream behind a tunnel that can be shut. */
+export async function startNatsBehindTunnel(t, options) {
+  const nats = await NatsServer.start(t, { jetStream: true, ...options });
+  nats.tunnel = await Tunnel.to(t, Number(nats.address.split(":")[1]));
+  return nats;
+}
+
+/** Makes a function that cuts all connections through the tunnel. */
+export const cutTunnel = (_t, nats) => () => {
+  nats.tunnel.shut();
+  nats.tunnel.open();
+};
+
+/** The flags of servers that share this NATS as their broker. */
+export const inJetStream = (nats) => ["--broker", "nats", "--nats_servers", nats.tunnel?.address ?? nats.url];
+
+const NOTHING = [null, null];
+
+/** NO MESSAGE FOUND, and the answer to requests before there is a stream. */
+const ABSENT = [10037, 10059];
+
+/** What `plimsoll.s.SID` last said: `STATE OWNER SINCE AFTER GUARD_BYTES` in a header, and guard and content behind it. */
+function ownerAndContent({ message, error }) {
+  if (error) {
+    assert.ok(ABSENT.includes(error.err_code), JSON.stringify(error));
+    return NOTHING;
+  }
+  const text = (base64 = "") => Buffer.from(base64, "base64").toString();
+  const [, state, owner] = text(message.hdrs).match(/^Plimsoll-Record: (\S+) (\S+)/m);
+  return state === "removed" ? NOTHING : [{ held: owner, left: "", taken: "-" }[state], text(message.data)];
+}
+
+/** Makes a function that finds the owner (empty: it waits; "-": it was taken) and the content of a session, or two nulls. */
+export async function sessionsIn(t, nats) {
+  const admin = await nats.peer(t);
+  return async (sid) => {
+    const wanted = JSON.stringify({ last_by_subj: `plimsoll.s.${sid}` });
+    return ownerAndContent(JSON.parse(await admin.request("$JS.API.STREAM.MSG.GET.plimsoll-sessions", wanted)));
+  };
 }
 
 /** Three NATS servers that know each other, as soon as they do. */

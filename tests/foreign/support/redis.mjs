@@ -135,3 +135,9 @@ export class Sentinel {
     return (await this.#client.call("SENTINEL", "get-master-addr-by-name", "mymaster")).join(":");
   }
 }
+
+/** Makes a function that finds the owner (empty: it waits; "-": it was taken) and the content of a session, or two nulls. */
+export function sessionsIn(t, redis) {
+  const admin = redis.client(t);
+  return (sid) => admin.call("HMGET", `plimsoll:record:${sid}`, "owner", "content");
+}

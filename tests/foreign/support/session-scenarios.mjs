@@ -132,8 +132,15 @@ export function sessionScenarios(engine) {
       const back = await cluster.resume(1, sid);
       await cluster.publish(0, 4);
       back.client.send({ command: "history", identifier: CHAT, history: { streams: { room: { epoch, offset } } } });
-      for (const message of [2, 3, 4]) assert.equal((await next(back.client)).message, message);
-      assert.equal((await next(back.client)).type, "confirm_history");
+      const frames = [];
+      while (frames.length < 4) frames.push(await next(back.client));
+      // What was published last may be announced after the replay.
+      const [confirmation] = frames.splice(frames.findIndex(({ type }) => type === "confirm_history"), 1);
+      assert.equal(confirmation.type, "confirm_history");
+      assert.deepEqual(
+        frames.map(({ message }) => message),
+        [2, 3, 4],
+      );
       const { n, color, url } = await act(back.client);
       assert.deepEqual([n, color], [2, "blue"]);
       assert.equal(url, cluster.servers[1].http("/cable?user=kay"));

@@ -161,7 +161,7 @@ impl BrokerOptions {
 
     /// Whether the broker keeps who is present.
     pub(super) fn keeps_presence(&self) -> bool {
-        matches!(self.adapter(), Adapter::Memory | Adapter::Redis)
+        self.adapter() != Adapter::None
     }
 
     /// How long a member stays present whose client or server is gone. `None`: no client is

@@ -278,19 +278,18 @@ impl IngestOptions {
         registry: &Registry,
     ) -> Option<SharedBroker> {
         let retentions = keeping.retentions();
-        let sessions = keeping.sessions_ttl();
+        let ttls = Ttls {
+            sessions: keeping.sessions_ttl(),
+            presence: keeping.presence_ttl(),
+        };
         match name {
             "redis" => {
                 let server = sources.redis.clone()?;
-                let ttls = Ttls {
-                    sessions,
-                    presence: keeping.presence_ttl(),
-                };
                 Some(self.redis.broker(server, retentions, ttls, registry))
             }
             "nats" => {
                 let servers = sources.nats.clone()?;
-                Some(self.nats.broker(servers, retentions, sessions, registry))
+                Some(self.nats.broker(servers, retentions, ttls, registry))
             }
             _ => None,
         }

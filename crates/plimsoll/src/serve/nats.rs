@@ -8,7 +8,7 @@ use plimsoll_broker::Retentions;
 use plimsoll_server::MAX_BROADCAST_BYTES;
 use plimsoll_telemetry::Registry;
 
-use super::shared_broker::{KEY_TTL, SharedBroker, greatest};
+use super::shared_broker::{KEY_TTL, SharedBroker, Ttls, greatest};
 use crate::exit::Failure;
 
 /// Flags of the adapter nats, of `--pubsub nats` and of the NATS broker.
@@ -57,12 +57,12 @@ impl NatsOptions {
         Ok(NatsServers::new(urls, !self.nats_dont_randomize_servers)?)
     }
 
-    /// The broker in these servers, which keeps this much of each stream, and sessions for `sessions_ttl` if there are any.
+    /// The broker in these servers, which keeps this much of each stream.
     pub(super) fn broker(
         &self,
         servers: NatsServers,
         retentions: Retentions,
-        sessions_ttl: Option<Duration>,
+        ttls: Ttls,
         registry: &Registry,
     ) -> SharedBroker {
         let settings = JetStreamSettings {
@@ -74,7 +74,8 @@ impl NatsOptions {
             publish_timeout: Duration::from_millis(self.nats_publish_timeout),
             ready_timeout: Duration::from_secs(self.jetstream_ready_timeout),
             key_ttl: KEY_TTL,
-            record_ttl: sessions_ttl,
+            record_ttl: ttls.sessions,
+            member_ttl: ttls.presence,
             max_payload_bytes: MAX_BROADCAST_BYTES,
         };
         SharedBroker::in_jetstream(settings, retentions, registry)

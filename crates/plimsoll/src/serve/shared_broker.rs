@@ -19,7 +19,7 @@ use plimsoll_telemetry::Registry;
 use tokio::{sync::watch, task::JoinHandle};
 
 use self::{
-    members::RedisMembers,
+    members::SharedMembers,
     sessions::SharedSessions,
     store::{Store, Tasks},
 };
@@ -118,11 +118,11 @@ impl SharedBroker {
         }
     }
 
-    /// The members of streams at all servers. `None`: the store keeps none.
-    pub(super) fn members(&self) -> Option<Arc<dyn PresenceStore>> {
+    /// The members of streams at all servers.
+    pub(super) fn members(&self) -> Arc<dyn PresenceStore> {
         match &self.store {
-            Store::Redis(broker) => Some(Arc::new(RedisMembers(broker.clone()))),
-            Store::JetStream(_) => None,
+            Store::Redis(broker) => Arc::new(SharedMembers(broker.clone())),
+            Store::JetStream(broker) => Arc::new(SharedMembers(broker.clone())),
         }
     }
 

@@ -15,6 +15,7 @@ use redis::cmd;
 use tokio::sync::watch;
 
 use crate::{
+    members::{Changes, Members, keep_members},
     pipeline::{Pipeline, PipelineTasks, Replication, Request, RequestError, Script},
     records::{Records, keep_records, new_name, servers_gauge},
     server::Server,
@@ -25,7 +26,6 @@ mod health;
 mod hearing;
 mod keys;
 mod members;
-mod mirrors;
 mod records;
 mod replies;
 mod subscriber;
@@ -36,8 +36,6 @@ pub use hearing::Hearing;
 pub(crate) use hearing::Table;
 pub use keys::Source;
 pub(crate) use keys::{Keys, digest};
-use members::Changes;
-pub use members::Members;
 use replies::Announcement;
 pub use replies::Stored;
 use subscriber::Subscriber;
@@ -367,7 +365,7 @@ impl BrokerTasks {
             self.requests.run(statuses.0, stop.clone()),
             subscriber.run(statuses.1, stop.clone()),
             keep_records(&broker, &*listener, stop.clone()),
-            broker.keep_members(&*listener, stop.clone()),
+            keep_members(&broker, &*listener, stop.clone()),
             broker.beat(stop)
         );
     }

@@ -14,6 +14,7 @@ mod broker;
 mod cluster;
 mod connection;
 mod interest;
+mod members;
 mod nats;
 mod outbox;
 mod pipeline;
@@ -32,10 +33,10 @@ mod target;
 mod tls;
 
 pub use broker::{
-    Broker, BrokerSettings, BrokerTasks, Hearing, Limits, Listener, MemberAnnouncement, Members, News,
-    Source, Stored,
+    Broker, BrokerSettings, BrokerTasks, Hearing, Limits, Listener, MemberAnnouncement, News, Source, Stored,
 };
 pub use interest::Interest;
+pub use members::{MemberStore, Members};
 pub use nats::{
     JetStream, JetStreamError, JetStreamSettings, JetStreamTasks, NatsClient, NatsServers, NatsUrlError,
     NatsUrls,

@@ -11,8 +11,12 @@ use std::{
 };
 
 mod mirror;
+mod register;
 
-pub use self::mirror::{Announcement, Listing, Mirror};
+pub use self::{
+    mirror::{Announcement, Listing, Mirror},
+    register::{Entry, Register, change},
+};
 
 /// The longest id, in bytes. Ids are keys of users or devices.
 pub const MAX_ID_BYTES: usize = 1024;

@@ -109,12 +109,6 @@ const BROKER: &[Condition] = &[
     Has("broker", "nats"),
 ];
 const MEMORY_BROKER: &[Condition] = &[Has("broker", "memory"), Has("presets", "broker")];
-/// Brokers that keep who is present.
-const PRESENCE_BROKER: &[Condition] = &[
-    Has("broker", "memory"),
-    Has("broker", "redis"),
-    Has("presets", "broker"),
-];
 const API: &[Condition] = &[Set("api-secret"), Set("secret"), Set("api-port")];
 const STATSD: &[Condition] = &[Set("statsd-host")];
 /// The settings that replace a remote application.
@@ -199,7 +193,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("streams-secret", "streams.secret").secret(),
     setting("public-streams", "streams.public"),
     setting("streams-whisper", "streams.whisper").needs(SIGNED_STREAMS),
-    setting("streams-presence", "streams.presence").needs(PRESENCE_BROKER),
+    setting("streams-presence", "streams.presence").needs(BROKER),
     setting("pubsub-channel", "streams.pubsub_channel").needs(STREAMS),
     setting("turbo-streams", "streams.turbo"),
     setting("turbo-streams-secret", "streams.turbo_secret").secret().needs(&[Set("turbo-streams")]),
@@ -245,9 +239,9 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("sessions-ttl", "broker.sessions_ttl").needs(BROKER),
     setting("resume-check", "broker.resume_check").needs(BROKER),
     setting("disconnect-grace", "broker.disconnect_grace").needs(BROKER),
-    setting("presence-ttl", "broker.presence_ttl").needs(PRESENCE_BROKER),
-    setting("presence-updates", "broker.presence_updates").needs(PRESENCE_BROKER),
-    setting("presence-webhook", "broker.presence_webhook").needs(PRESENCE_BROKER),
+    setting("presence-ttl", "broker.presence_ttl").needs(BROKER),
+    setting("presence-updates", "broker.presence_updates").needs(BROKER),
+    setting("presence-webhook", "broker.presence_webhook").needs(BROKER),
     setting("presence-webhook-secret", "broker.presence_webhook_secret").secret().needs(&[Set("presence-webhook")]),
     setting("api-path", "api.path").needs(API),
     setting("api-port", "api.port"),

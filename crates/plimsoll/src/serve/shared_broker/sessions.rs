@@ -1,7 +1,9 @@
 //! The sessions of all servers, in the store that they share (docs/reference/redis-broker.md, Sessions).
 
 use plimsoll_adapters::{Record, RecordStore};
-use plimsoll_server::{Answering, EngineError, SessionStore, StoredSession};
+use plimsoll_server::{Answering, SessionStore, StoredSession};
+
+use super::store::away;
 
 /// Sessions as records, which their clients' identifiers guard.
 #[derive(Debug)]
@@ -44,8 +46,4 @@ fn record(session: StoredSession) -> Record {
         guard: session.identifiers,
         content: session.record,
     }
-}
-
-fn away(error: impl std::fmt::Display) -> EngineError {
-    EngineError::Away(error.to_string())
 }

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use plimsoll_adapters::{
     Broker, BrokerTasks, Hearing, JetStream, JetStreamError, JetStreamTasks, Limits, Listener, RecordStore,
-    RequestError, Source,
+    Source,
 };
 use plimsoll_server::EngineError;
 use plimsoll_telemetry::Registry;
@@ -55,8 +55,8 @@ impl Store {
     /// Sees to it that no session of this client goes on that has begun by now.
     pub(super) async fn revoke_sessions(&self, identifiers: &str) -> Result<(), EngineError> {
         match self {
-            Self::Redis(broker) => broker.revoke(identifiers).await.map_err(|error| of_redis(&error)),
-            Self::JetStream(broker) => broker.revoke(identifiers).await.map_err(of_jetstream),
+            Self::Redis(broker) => broker.revoke(identifiers).await.map_err(away),
+            Self::JetStream(broker) => broker.revoke(identifiers).await.map_err(away),
         }
     }
 
@@ -97,7 +97,8 @@ impl Tasks {
     }
 }
 
-pub(super) fn of_redis(error: &RequestError) -> EngineError {
+/// What could not be read or changed may be so later.
+pub(super) fn away(error: impl Display) -> EngineError {
     EngineError::Away(error.to_string())
 }
 

@@ -1,166 +1,55 @@
 //! Which members each server has on which stream, in Redis (docs/reference/redis-broker.md, Presence).
-//!
-//! A member is present as long as one server says so. A server that dies says nothing more: after a while the others take
-//! its members away.
 
-use std::{
-    collections::{HashMap, VecDeque, hash_map::Entry},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashSet, sync::Arc};
 
-use futures_util::future::join_all;
-use plimsoll_broker::presence::{Announcement, Change, Listing};
-use plimsoll_telemetry::{Counter, Registry};
+use plimsoll_broker::presence::{Announcement, Change};
 use redis::cmd;
-use tokio::{
-    sync::{Notify, watch},
-    time::sleep,
-};
 
 use super::{Broker, Listener, MEMBER, Source, keys, replies::number, unreadable};
 use crate::{
     connection::PATIENCE,
+    members::{Changes, LIFETIME, MemberStore, Members, Mirrored, Wish, tell_of},
     pipeline::{Request, RequestError},
     resp::Reply,
-    supervisor::stopped,
 };
 
-/// The wait before changes that Redis did not confirm are sent again.
-const BEFORE_REPEAT: Duration = Duration::from_millis(500);
+impl MemberStore for Broker {
+    type Error = RequestError;
 
-/// The most changes on their way at the same time.
-const MAX_UNDER_WAY: usize = 64;
-
-/// The most changes that wait for Redis. Overflow rule: a further one is left out and counted; when a server that hears
-/// the stream next reads its members, it finds the difference and makes the change again.
-const MAX_WAITING: usize = 100_000;
-
-/// How long Redis keeps the members of a stream that no server looks after.
-const LIFETIME: Duration = Duration::from_hours(1);
-
-/// What a server has of a stream's members.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Members {
-    /// The members at all servers.
-    pub listing: Listing,
-    /// The ids of those that this server has.
-    pub ours: Vec<Arc<str>>,
-}
-
-/// A member on a stream: the base of the stream's keys, and the id.
-type Place = (Arc<str>, Arc<str>);
-
-/// A change of what this server has: the info of a member, or that it has the member no more.
-type Wish = Option<Option<Arc<str>>>;
-
-/// Changes that Redis does not know yet. Clients choose the names, so this map's hashes have a random key (ARCHITECTURE,
-/// "Hash tables").
-#[derive(Debug, Default)]
-struct Waiting {
-    wishes: HashMap<Place, Wish>,
-    order: VecDeque<Place>,
-}
-
-/// The changes of this server's members.
-#[derive(Debug)]
-pub(super) struct Changes {
-    /// How long a server may be away before its members are.
-    pub(super) ttl: Duration,
-    waiting: Mutex<Waiting>,
-    changed: Notify,
-    left_out: Counter,
-}
-
-impl Changes {
-    pub(super) fn new(ttl: Duration, registry: &Registry) -> Self {
-        Self {
-            ttl,
-            waiting: Mutex::default(),
-            changed: Notify::new(),
-            left_out: registry.counter(
-                "presence_unsent_total",
-                "Changes of members that the broker learns late, because it was away for so long that they found no room",
-            ),
-        }
+    fn changes(&self) -> Option<&Changes> {
+        self.shared.members.as_ref()
     }
 
-    fn add(&self, place: Place, wish: Wish) {
-        if self.waiting().add(place, wish) {
-            self.changed.notify_one();
-        } else {
-            self.left_out.increment();
-        }
+    fn name(&self) -> &str {
+        &self.shared.name
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        // A panic under the lock is a bug in this file; the other members go on.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn base_of(&self, source: Source<'_>) -> String {
+        self.shared.keys.base(source)
     }
-}
 
-impl Waiting {
-    /// Returns whether there is room. A later change of one member replaces an earlier one.
-    fn add(&mut self, place: Place, wish: Wish) -> bool {
-        let n_waiting = self.wishes.len();
-        match self.wishes.entry(place) {
-            Entry::Occupied(mut known) => {
-                known.insert(wish);
-                true
+    fn source_of<'a>(&self, base: &'a str) -> Option<Source<'a>> {
+        self.shared.keys.source(base)
+    }
+
+    async fn change_member(
+        &self,
+        base: &str,
+        server: &str,
+        id: &str,
+        wish: &Wish,
+    ) -> Result<Vec<(Arc<str>, Change)>, RequestError> {
+        match wish {
+            Some(info) => {
+                let text = info.as_deref().unwrap_or_default();
+                self.change_members(base, ["enter", server], &[id, text], info.as_ref())
+                    .await
             }
-            Entry::Vacant(_) if n_waiting >= MAX_WAITING => false,
-            Entry::Vacant(free) => {
-                self.order.push_back(free.key().clone());
-                free.insert(wish);
-                true
-            }
+            None => self.change_members(base, ["exit", server], &[id], None).await,
         }
     }
 
-    /// Changes of different members, the oldest first.
-    fn take(&mut self) -> Vec<(Place, Wish)> {
-        let n = self.order.len().min(MAX_UNDER_WAY);
-        let places = self.order.drain(..n);
-        places
-            .filter_map(|place| self.wishes.remove_entry(&place))
-            .collect()
-    }
-
-    /// A change was not made. One that has come meanwhile is newer.
-    fn put_back(&mut self, place: Place, wish: Wish) {
-        if let Entry::Vacant(free) = self.wishes.entry(place) {
-            self.order.push_front(free.key().clone());
-            free.insert(wish);
-        }
-    }
-}
-
-impl Broker {
-    /// This server has a member from now on, with this info. Redis learns of it soon.
-    pub fn enter(&self, source: Source<'_>, id: &str, info: Option<&str>) {
-        self.wish(source, id, Some(info.map(Into::into)));
-    }
-
-    /// This server does not have a member any more.
-    pub fn exit(&self, source: Source<'_>, id: &str) {
-        self.wish(source, id, None);
-    }
-
-    fn wish(&self, source: Source<'_>, id: &str, wish: Wish) {
-        if let Some(changes) = &self.shared.members {
-            changes.add((self.shared.keys.base(source).into(), id.into()), wish);
-        }
-    }
-
-    /// The members of a stream.
-    ///
-    /// # Errors
-    /// Redis did not answer.
-    pub async fn members(&self, source: Source<'_>) -> Result<Members, RequestError> {
-        self.members_of(&self.shared.keys.base(source)).await
-    }
-
-    pub(super) async fn members_of(&self, base: &str) -> Result<Members, RequestError> {
+    async fn read_members(&self, base: &str) -> Result<Members, RequestError> {
         let get = cmd("HGETALL").arg(keys::members(base)).to_owned();
         let reply = self
             .shared
@@ -169,9 +58,20 @@ impl Broker {
             .await?;
         members(reply, &self.shared.name).ok_or_else(unreadable)
     }
+}
 
-    /// The number of the last change of a stream's members, and the servers that have some.
-    pub(super) async fn outline(&self, base: &str) -> Result<(u64, Vec<String>), RequestError> {
+impl Mirrored for Broker {
+    fn begin(&self, _base: &str) {}
+
+    async fn read_followed(&self, base: &str) -> Result<Members, RequestError> {
+        self.read_members(base).await
+    }
+
+    fn set_known(&self, base: &str) {
+        self.shared.table.set_members_known(base);
+    }
+
+    async fn outline(&self, base: &str) -> Result<(u64, Vec<String>), RequestError> {
         let request = |command| self.shared.pipeline.request(Request::Command(command), PATIENCE);
         let lifetime = LIFETIME.as_millis().to_string();
         let expire = |key: Vec<u8>| request(cmd("PEXPIRE").arg(key).arg(&lifetime).to_owned());
@@ -185,73 +85,51 @@ impl Broker {
             Reply::Text(text) => super::replies::number(&text).ok_or_else(unreadable)?,
             _ => 0,
         };
-        let names = servers.into_elements().into_iter().filter_map(|name| match name {
-            Reply::Text(name) => String::from_utf8(name).ok(),
-            _ => None,
-        });
-        Ok((number, names.collect()))
+        Ok((number, names(servers).collect()))
     }
 
-    /// Takes away the members of a server that is gone.
-    pub(super) async fn bury<L: Listener>(&self, base: &str, server: &str, listener: &L) {
-        let buried = self.change_members(base, ["gone", server], &[]).await;
-        match buried {
-            Ok(made) => self.tell_of(base, made, None, listener).await,
-            // The next check finds them again.
-            Err(error) => tracing::debug!(%error, "Members of a server that is gone are still there."),
-        }
+    fn is_current(&self, base: &str, number: u64, listener: &impl Listener) -> bool {
+        self.source_of(base)
+            .is_none_or(|source| listener.is_at(source, number))
     }
 
-    /// Sends all changes of members, as they come, until `stop` becomes true.
-    pub(super) async fn keep_members<L: Listener>(&self, listener: &L, mut stop: watch::Receiver<bool>) {
-        let Some(changes) = &self.shared.members else {
-            return;
-        };
-        tokio::select! {
-            () = self.send_members(changes, listener) => {}
-            () = stopped(&mut stop) => {}
-        }
+    /// The servers that are there.
+    async fn alive(&self) -> Result<HashSet<String>, RequestError> {
+        let servers = cmd("ZRANGE")
+            .arg(self.shared.keys.servers())
+            .arg(0)
+            .arg(-1)
+            .to_owned();
+        let reply = self
+            .shared
+            .pipeline
+            .request(Request::Command(servers), PATIENCE)
+            .await?;
+        Ok(names(reply).collect())
     }
 
-    async fn send_members<L: Listener>(&self, changes: &Changes, listener: &L) {
-        loop {
-            let batch = changes.waiting().take();
-            if batch.is_empty() {
-                changes.changed.notified().await;
-                continue;
-            }
-            let sent = batch.iter().map(|((base, id), wish)| {
-                let info = wish.as_ref().map(|info| info.as_deref().unwrap_or_default());
-                let rest: Vec<&str> = [&**id].into_iter().chain(info).collect();
-                let name = if wish.is_some() { "enter" } else { "exit" };
-                let server = &*self.shared.name;
-                async move { self.change_members(base, [name, server], &rest).await }
-            });
-            let outcomes = join_all(sent).await;
-            let mut failure = None;
-            for ((place, wish), outcome) in batch.into_iter().zip(outcomes) {
-                match outcome {
-                    Ok(made) => self.tell_of(&place.0, made, wish.flatten(), listener).await,
-                    Err(error) => {
-                        failure = Some(error);
-                        changes.waiting().put_back(place, wish);
-                    }
-                }
-            }
-            if let Some(error) = failure {
-                tracing::debug!(%error, "Changes of members are sent to the broker again.");
-                sleep(BEFORE_REPEAT).await;
-            }
-        }
+    async fn bury(&self, base: &str, server: &str, listener: &impl Listener) -> Result<(), RequestError> {
+        let made = self.change_members(base, ["gone", server], &[], None).await?;
+        tell_of(self, base, made, listener).await;
+        Ok(())
     }
 
+    fn forget(&self, _base: &str) {}
+}
+
+impl Broker {
     async fn change_members(
         &self,
         base: &str,
-        [change, server]: [&str; 2],
+        [change_name, server]: [&str; 2],
         rest: &[&str],
-    ) -> Result<Vec<(u8, Arc<str>)>, RequestError> {
-        let head = [change.as_bytes().to_vec(), server.into(), keys::channel(base)];
+        info: Option<&Arc<str>>,
+    ) -> Result<Vec<(Arc<str>, Change)>, RequestError> {
+        let head = [
+            change_name.as_bytes().to_vec(),
+            server.into(),
+            keys::channel(base),
+        ];
         let lifetime = LIFETIME.as_millis().to_string().into_bytes();
         let script = Request::Script {
             script: &MEMBER,
@@ -263,36 +141,22 @@ impl Broker {
                 .collect(),
         };
         let reply = self.shared.pipeline.request(script, PATIENCE).await?;
-        let made = reply
-            .into_elements()
-            .into_iter()
-            .filter_map(|change| match change {
-                Reply::Text(text) => {
-                    let (kind, id) = text.split_first()?;
-                    Some((*kind, std::str::from_utf8(id).ok()?.into()))
-                }
-                _ => None,
-            });
+        let made = names(reply).filter_map(|made| {
+            let (kind, id) = made.split_at_checked(1)?;
+            let change = change(kind.as_bytes()[0], || info.cloned())?;
+            Some((id.into(), change))
+        });
         Ok(made.collect())
     }
+}
 
-    /// Tells the listener that this server is the one that has made these changes.
-    async fn tell_of<L: Listener>(
-        &self,
-        base: &str,
-        made: Vec<(u8, Arc<str>)>,
-        info: Option<Arc<str>>,
-        listener: &L,
-    ) {
-        let Some(source) = self.shared.keys.source(base) else {
-            return;
-        };
-        for (kind, id) in made {
-            if let Some(change) = change(kind, || info.clone()) {
-                listener.made(source, id, change).await;
-            }
-        }
-    }
+/// The texts of a list.
+fn names(reply: Reply) -> impl Iterator<Item = String> {
+    let elements = reply.into_elements().into_iter();
+    elements.filter_map(|name| match name {
+        Reply::Text(name) => String::from_utf8(name).ok(),
+        _ => None,
+    })
 }
 
 /// All fields of a stream's members, as this server sees them.
@@ -349,6 +213,8 @@ fn change(kind: u8, info: impl FnOnce() -> Option<Arc<str>>) -> Option<Change> {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_broker::presence::Listing;
+
     use super::*;
 
     #[track_caller]
@@ -413,34 +279,5 @@ mod tests {
         assert_eq!(found, expected);
         assert_eq!(members(Reply::Array(Vec::new()), "me"), Some(Members::default()));
         assert_eq!(members(Reply::Array(["n", "x"].map(text).into()), "me"), None);
-    }
-
-    fn place(id: &str) -> Place {
-        ("s".into(), id.into())
-    }
-
-    #[test]
-    fn the_last_change_of_a_member_is_sent_once() {
-        let mut waiting = Waiting::default();
-        for (id, wish) in [("a", Some(None)), ("b", Some(None)), ("a", None)] {
-            assert!(waiting.add(place(id), wish));
-        }
-        let batch = waiting.take();
-        assert_eq!(batch, [(place("a"), None), (place("b"), Some(None))]);
-        assert_eq!(waiting.take(), []);
-        assert!(waiting.add(place("b"), None));
-        batch
-            .into_iter()
-            .for_each(|(place, wish)| waiting.put_back(place, wish));
-        assert_eq!(
-            waiting.take(),
-            [(place("a"), None), (place("b"), None)],
-            "the newer one of b"
-        );
-        for n in 0..MAX_WAITING {
-            assert!(waiting.add(place(&n.to_string()), None));
-        }
-        assert!(!waiting.add(place("one more"), None));
-        assert!(waiting.add(place("0"), Some(None)));
     }
 }

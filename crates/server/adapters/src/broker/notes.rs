@@ -5,7 +5,8 @@ use std::{sync::Arc, time::Duration};
 use plimsoll_broker::presence::Change;
 use tokio::sync::mpsc;
 
-use super::{Limits, Listener, MemberAnnouncement, Members, News, Source};
+use super::{Limits, Listener, MemberAnnouncement, News, Source};
+use crate::members::Members;
 
 pub(crate) const LIMITS: Limits = Limits {
     limit: 50,

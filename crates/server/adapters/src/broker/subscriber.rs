@@ -13,12 +13,11 @@ use super::{
     Announcement, Broker, Listener, News,
     followers::Followers,
     health::{Health, SILENCE, Verdict},
-    keys, mirrors,
-    mirrors::Mirrors,
-    replies,
+    keys, replies,
 };
 use crate::{
     connection::{Connection, ConnectionError, PATIENCE, Reader, Writer},
+    members::{Mirrors, next_answer},
     pipeline::Request,
     records::key_to_leave,
     resp::Reply,
@@ -42,7 +41,7 @@ pub(super) struct Subscriber<L> {
     server: Arc<Server>,
     followers: Followers<Broker, L>,
     /// `None`: no client is present on any stream.
-    mirrors: Option<Mirrors<L>>,
+    mirrors: Option<Mirrors<Broker, L>>,
     probe: String,
     /// The node of the cluster that announces.
     node: Option<Address>,
@@ -253,13 +252,5 @@ async fn read_all(mut reader: Reader, announce: mpsc::Sender<Reply>) -> Result<(
         if announce.send(reply).await.is_err() {
             return Ok(());
         }
-    }
-}
-
-/// The next answer about members, if there are any.
-async fn next_answer<L: Listener>(mirrors: &mut Option<Mirrors<L>>) -> mirrors::Answer {
-    match mirrors {
-        Some(mirrors) => mirrors.next_answer().await,
-        None => std::future::pending().await,
     }
 }

@@ -107,7 +107,7 @@ struct Node {
     broker: Broker,
     news: mpsc::UnboundedReceiver<String>,
     registry: Registry,
-    _stop: watch::Sender<bool>,
+    stop: watch::Sender<bool>,
 }
 
 impl Node {
@@ -141,7 +141,7 @@ impl Node {
             broker,
             news,
             registry,
-            _stop: stop,
+            stop,
         }
     }
 

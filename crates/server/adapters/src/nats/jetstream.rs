@@ -1,4 +1,4 @@
-//! The logs of streams and the sessions in NATS JetStream, which all servers share (docs/reference/nats-broker.md).
+//! The logs of streams, sessions and members in NATS JetStream, which all servers share (docs/reference/nats-broker.md).
 //!
 //! One stream of JetStream keeps all logs, each on a subject of its own, and announces what it has stored. Each server
 //! subscribes to the announcements of the logs that its clients hear; what the subscription misses is repaired as with the
@@ -17,11 +17,12 @@ use plimsoll_nats::{
     header,
     jetstream::{ApiError, KeptStream, Republish},
 };
-use plimsoll_telemetry::{Dependency, Registry};
+use plimsoll_telemetry::{Dependency, Gauge, Registry};
 use tokio::{sync::watch, time::timeout};
 
 use self::{
     beats::Beats,
+    members::{Presence, Registers},
     record::PASSING,
     records::{Ends, Sessions},
     requests::{Request, RequestTask, Requests},
@@ -32,10 +33,12 @@ use self::{
 use super::servers::NatsServers;
 use crate::{
     broker::{Body, ENVELOPE_BYTES, HEAD_IN_TTLS, Hearing, Keys, Limits, Listener, Source, Store, Table},
+    members::{Changes, LIFETIME, keep_members},
     records::{LIFETIME_IN_TTLS, Records, keep_records, new_name, servers_gauge},
 };
 
 mod beats;
+mod members;
 mod read;
 mod record;
 mod records;
@@ -51,12 +54,15 @@ pub use requests::JetStreamError;
 /// Messages of a log that JetStream keeps beyond the limit: room for markers.
 const N_MARKERS: u64 = 2;
 
-/// Messages of a record that JetStream keeps. Only the last one is needed, but with several replicas those before it say
+/// Messages of a session or a member that JetStream keeps. Only the last one is needed, but with several replicas those before it say
 /// whether it counts.
 const N_CHANGES: u64 = 8;
 
 /// The end of the name of the stream of JetStream with the sessions.
 const SESSIONS: &str = "-sessions";
+
+/// The end of the name of the stream of JetStream with the members.
+const PRESENCE: &str = "-presence";
 
 /// The settings.
 #[derive(Debug, Clone)]
@@ -79,6 +85,8 @@ pub struct JetStreamSettings {
     pub key_ttl: Duration,
     /// How long a session can be taken after its server has left it. `None`: there are no sessions.
     pub record_ttl: Option<Duration>,
+    /// How long a server may be gone before its members are. `None`: there are no members.
+    pub member_ttl: Option<Duration>,
     /// The longest payload, in bytes.
     pub max_payload_bytes: usize,
 }
@@ -97,6 +105,10 @@ struct Shared {
     streams: Streams,
     /// `None`: there are no sessions.
     sessions: Option<Sessions>,
+    /// `None`: no client is present on any stream.
+    presence: Option<Presence>,
+    beats: Beats,
+    servers: Gauge,
     keys: Keys,
     subjects: Subjects,
     table: Arc<Table>,
@@ -115,6 +127,7 @@ struct Shared {
 struct Streams {
     logs: String,
     records: String,
+    members: String,
 }
 
 /// The work of a broker: its two connections.
@@ -138,6 +151,7 @@ impl JetStream {
             ready_timeout,
             key_ttl,
             record_ttl,
+            member_ttl,
             max_payload_bytes,
         } = settings;
         let servers = servers.with_headers();
@@ -173,12 +187,24 @@ impl JetStream {
                 ..logs.clone()
             }
         });
+        let members = member_ttl.map(|_| {
+            let (from, to) = subjects.all_members();
+            KeptStream {
+                name: format!("{stream}{PRESENCE}"),
+                stored: vec![from.clone()],
+                announced: Some(Republish { from, to }),
+                max_per_subject: N_CHANGES,
+                max_age_ns: nanoseconds(LIFETIME),
+                id_ttl_ns: nanoseconds(key_ttl.min(LIFETIME)),
+                ..logs.clone()
+            }
+        });
         let (tips, is_replicated) = (Arc::<Tips>::default(), Arc::<AtomicBool>::default());
         // The leader of the stream sends messages in base64.
         let max_payload_bytes = 2 * max_message_bytes;
         let (requests, task) = Requests::new(|waiting| RequestTask {
             servers: servers.clone(),
-            streams: [Some(logs), records].into_iter().flatten().collect(),
+            streams: [Some(logs), records, members].into_iter().flatten().collect(),
             ready_timeout,
             max_payload_bytes,
             tips: Arc::clone(&tips),
@@ -191,17 +217,26 @@ impl JetStream {
                 requests,
                 streams: Streams {
                     records: format!("{stream}{SESSIONS}"),
+                    members: format!("{stream}{PRESENCE}"),
                     logs: stream,
                 },
                 sessions: record_ttl.map(|ttl| Sessions {
                     records: Records::new(ttl, registry),
                     ends: Ends::default(),
-                    beats: Beats::default(),
-                    servers: servers_gauge(registry),
                 }),
+                presence: member_ttl.map(|ttl| Presence {
+                    changes: Changes::new(ttl, registry),
+                    registers: Registers::default(),
+                }),
+                beats: Beats::default(),
+                servers: servers_gauge(registry),
                 keys: Keys::new(prefix, false),
                 subjects,
-                table: Arc::default(),
+                table: Arc::new(if member_ttl.is_some() {
+                    Table::with_members()
+                } else {
+                    Table::default()
+                }),
                 tips,
                 is_replicated,
                 publish_timeout,
@@ -318,6 +353,7 @@ impl JetStreamTasks {
             requests.run(statuses.0, stop.clone()),
             subscriber.run(statuses.1, stop.clone()),
             keep_records(&broker, &*listener, stop.clone()),
+            keep_members(&broker, &*listener, stop.clone()),
             broker.beat(stop)
         );
     }

@@ -1,13 +1,20 @@
 //! Which servers are there: each says so on one subject, and hears all.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use tokio::time::Instant;
+use tokio::{
+    sync::watch,
+    time::{Instant, MissedTickBehavior, interval, timeout},
+};
 
-use crate::records::ALIVE_FOR;
+use super::{JetStream, requests::Request};
+use crate::{
+    records::{ALIVE_FOR, BEAT},
+    supervisor::stopped,
+};
 
 /// The most servers. Overflow rule: a further one seems gone, until one that is gone makes room.
 const MAX_SERVERS: usize = 1000;
@@ -63,9 +70,48 @@ impl Beats {
         heard.servers.len()
     }
 
+    /// The servers that are there. None: this one has not listened for long enough.
+    pub(super) fn alive(&self) -> HashSet<String> {
+        let heard = self.lock();
+        if heard.since.is_none_or(is_recent) {
+            return HashSet::new();
+        }
+        let recent = heard.servers.iter().filter(|(_, at)| is_recent(**at));
+        recent.map(|(name, _)| name.to_string()).collect()
+    }
+
     fn lock(&self) -> MutexGuard<'_, Heard> {
         // A panic under the lock is a bug in this file; the other servers stay known.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl JetStream {
+    /// Says that this server is there, until `stop` becomes true.
+    pub(super) async fn beat(&self, mut stop: watch::Receiver<bool>) {
+        tokio::select! {
+            () = self.beat_on() => {}
+            () = stopped(&mut stop) => {}
+        }
+    }
+
+    async fn beat_on(&self) {
+        let mut beats = interval(BEAT);
+        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            beats.tick().await;
+            let beat = Request {
+                subject: self.shared.subjects.beats(),
+                header: Vec::new(),
+                payload: self.shared.name.clone().into(),
+            };
+            // The connection says what is wrong.
+            let _sent = timeout(ALIVE_FOR, self.shared.requests.publish(beat)).await;
+            let n_servers = self.shared.beats.number();
+            self.shared
+                .servers
+                .set(i64::try_from(n_servers).unwrap_or(i64::MAX));
+        }
     }
 }
 
@@ -94,12 +140,15 @@ mod tests {
         beats.heard(b"b");
         assert!(beats.is_there("a") && beats.is_there("b"));
         assert_eq!(beats.number(), 2);
+        assert_eq!(beats.alive(), HashSet::from(["a".to_owned(), "b".to_owned()]));
         advance(Duration::from_millis(1)).await;
         assert!(!beats.is_there("a") && beats.is_there("b"));
         assert_eq!(beats.number(), 1);
         advance(ALIVE_FOR).await;
         beats.set_hearing(false);
         assert!(beats.is_there("a"), "it may have spoken meanwhile");
+        beats.heard(b"a");
+        assert_eq!(beats.alive(), HashSet::new());
     }
 
     #[tokio::test(start_paused = true)]

@@ -45,7 +45,7 @@ pub(super) struct Stored<R> {
     pub(super) number: u64,
     /// `None`: another program has written it.
     pub(super) record: Option<R>,
-    payload: Vec<u8>,
+    pub(super) payload: Vec<u8>,
 }
 
 impl<R: Chained> From<Kept> for Stored<R> {
@@ -267,7 +267,10 @@ impl JetStream {
     }
 
     /// A message, as any replica has it.
-    async fn of_any<R: Chained>(&self, wanted: Wanted<'_>) -> Result<Option<Stored<R>>, JetStreamError> {
+    pub(super) async fn of_any<R: Chained>(
+        &self,
+        wanted: Wanted<'_>,
+    ) -> Result<Option<Stored<R>>, JetStreamError> {
         let answer = self.get::<R>(Api::Direct, wanted).await?;
         match direct(answer).map_err(|error| refused(&error))? {
             // A replica may be behind.

@@ -14,24 +14,16 @@ use plimsoll_nats::{
     Header,
     jetstream::{Wanted, acknowledgement},
 };
-use plimsoll_telemetry::Gauge;
-use tokio::{
-    sync::watch,
-    time::{MissedTickBehavior, interval, timeout},
-};
+use tokio::time::timeout;
 
 use super::{
     JetStream, JetStreamError, Streams,
-    beats::Beats,
     read::{Chained, Last},
     refused,
     requests::Request,
     write,
 };
-use crate::{
-    records::{ALIVE_FOR, Attempt, BEAT, CHANGE_TIMEOUT, Change, Outcome, Record, RecordStore, Records},
-    supervisor::stopped,
-};
+use crate::records::{Attempt, CHANGE_TIMEOUT, Change, Outcome, Record, RecordStore, Records};
 
 /// The field of a change.
 const RECORD: &str = "Plimsoll-Record";
@@ -41,8 +33,6 @@ const RECORD: &str = "Plimsoll-Record";
 pub(super) struct Sessions {
     pub(super) records: Records,
     pub(super) ends: Ends,
-    pub(super) beats: Beats,
-    pub(super) servers: Gauge,
 }
 
 /// A change of a record, without its guard and content.
@@ -236,8 +226,7 @@ impl RecordStore for JetStream {
     }
 
     async fn is_there(&self, server: &str) -> Result<bool, JetStreamError> {
-        let sessions = self.shared.sessions.as_ref();
-        Ok(sessions.is_some_and(|sessions| sessions.beats.is_there(server)))
+        Ok(self.shared.beats.is_there(server))
     }
 
     async fn tell(&self, server: &str, message: Vec<u8>) -> Result<(), JetStreamError> {
@@ -384,34 +373,6 @@ impl JetStream {
         match self.store(subject, entry, None, payload).await? {
             write::Outcome::Stored(number) if self.counts(subject, entry, number).await? => Ok(Some(number)),
             _ => Ok(None),
-        }
-    }
-
-    /// Says that this server is there, until `stop` becomes true.
-    pub(super) async fn beat(&self, mut stop: watch::Receiver<bool>) {
-        let Some(sessions) = &self.shared.sessions else {
-            return;
-        };
-        tokio::select! {
-            () = self.beat_on(sessions) => {}
-            () = stopped(&mut stop) => {}
-        }
-    }
-
-    async fn beat_on(&self, sessions: &Sessions) {
-        let mut beats = interval(BEAT);
-        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            beats.tick().await;
-            let beat = Request {
-                subject: self.shared.subjects.beats(),
-                header: Vec::new(),
-                payload: self.shared.name.clone().into(),
-            };
-            // The connection says what is wrong.
-            let _sent = timeout(ALIVE_FOR, self.shared.requests.publish(beat)).await;
-            let n_servers = sessions.beats.number();
-            sessions.servers.set(i64::try_from(n_servers).unwrap_or(i64::MAX));
         }
     }
 }

@@ -63,6 +63,30 @@ impl Subjects {
         ["s", "v"].map(|part| format!("{}.{part}.*", self.prefix)).into()
     }
 
+    /// Where a member is stored. Ids and the names of streams may be long, so they are digests.
+    pub(super) fn member(&self, base: &str, id: &str) -> String {
+        format!("{}.m.{}.{}", self.prefix, digest(base), digest(id))
+    }
+
+    /// Where the members of a stream are stored, with a wildcard.
+    pub(super) fn members(&self, base: &str) -> String {
+        format!("{}.m.{}.*", self.prefix, digest(base))
+    }
+
+    /// Where JetStream announces the members of a stream, with a wildcard.
+    pub(super) fn announced_members(&self, base: &str) -> String {
+        format!("{}.q.{}.*", self.prefix, digest(base))
+    }
+
+    /// Where all members are stored, with wildcards, and where JetStream announces them.
+    pub(super) fn all_members(&self) -> (String, String) {
+        let announced = "{{wildcard(1)}}.{{wildcard(2)}}";
+        (
+            format!("{}.m.*.*", self.prefix),
+            format!("{}.q.{announced}", self.prefix),
+        )
+    }
+
     /// Where servers say that they are there.
     pub(super) fn beats(&self) -> String {
         format!("{}.b", self.prefix)

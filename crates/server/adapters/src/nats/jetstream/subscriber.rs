@@ -29,6 +29,7 @@ use super::{
 use crate::{
     broker::{Body, Followers, Health, Listener, News, SILENCE, Store, Verdict},
     connection::PATIENCE,
+    members::{Mirrors, next_answer},
     nats::{
         connection::{Connection, NatsError, Reader, Writer},
         is_about_permissions,
@@ -56,11 +57,16 @@ const UNTIL_KNOWN: Duration = Duration::from_secs(2);
 const PROBE: u64 = 1;
 const BEATS: u64 = 2;
 
+/// The first number of a subscription to a log. Each one of these is followed by that of the subscription to its members.
+const LOGS: u64 = 4;
+
 pub(super) struct Subscriber<L> {
     broker: JetStream,
     servers: NatsServers,
     max_payload_bytes: usize,
     followers: Followers<JetStream, L>,
+    /// `None`: no client is present on any stream.
+    mirrors: Option<Mirrors<JetStream, L>>,
     probe: String,
 }
 
@@ -70,7 +76,7 @@ struct Subscriptions {
     /// The logs of the subscriptions, by their numbers, which are ours.
     logs: HashMap<u64, Arc<str>>,
     ids: HashMap<Arc<str>, u64>,
-    last_id: u64,
+    next_id: u64,
     /// What each ping of ours confirms.
     unconfirmed: VecDeque<Vec<Arc<str>>>,
     /// Whether the server is one of a cluster.
@@ -87,6 +93,11 @@ impl<L: Listener> Subscriber<L> {
     ) -> Self {
         Self {
             probe: broker.shared.subjects.probe(&broker.shared.name),
+            mirrors: broker
+                .shared
+                .presence
+                .as_ref()
+                .map(|presence| Mirrors::new(broker.clone(), presence.changes.ttl, Arc::clone(&listener))),
             followers: Followers::new(broker.clone(), listener, registry),
             broker,
             servers,
@@ -109,7 +120,7 @@ impl<L: Listener> Session for Subscriber<L> {
 
     async fn run(&mut self, link: &mut Link, stop: &mut Stop) -> Result<(), NatsError> {
         let ended = self.hear(link, stop).await;
-        self.set_hearing_beats(false);
+        self.broker.shared.beats.set_hearing(false);
         self.followers.cannot_hear(ended.is_err());
         ended
     }
@@ -135,14 +146,14 @@ impl<L: Listener> Subscriber<L> {
         let mut reading = pin!(read_all(reader, announce));
         let known = self.followers.known();
         let mut subscriptions = Subscriptions {
-            last_id: BEATS,
+            next_id: LOGS,
             is_of_cluster: !info.cluster.is_empty(),
             ..Subscriptions::default()
         };
         let serving = async {
             self.subscribe(&known, &mut subscriptions, &mut writer).await?;
             link.is_up();
-            self.set_hearing_beats(true);
+            self.broker.shared.beats.set_hearing(true);
             self.followers.can_hear();
             self.serve(&mut writer, &mut subscriptions, &mut announced, stop)
                 .await
@@ -177,10 +188,16 @@ impl<L: Listener> Subscriber<L> {
                     None => std::future::pending().await,
                 },
                 answer = self.followers.next_answer() => self.followers.take_answer(answer).await,
+                answer = next_answer(&mut self.mirrors) => {
+                    if let Some(mirrors) = &mut self.mirrors {
+                        mirrors.take_answer(answer).await;
+                    }
+                }
                 () = table.changed() => self.follow_new(subscriptions, writer).await?,
                 _ = ticks.tick() => {
                     self.unfollow(subscriptions, writer).await?;
                     self.followers.check_silent().await;
+                    self.mirrors.iter_mut().for_each(Mirrors::tick);
                     self.probe(&mut health)?;
                 }
                 () = stopped(stop) => return Ok(()),
@@ -211,13 +228,19 @@ impl<L: Listener> Subscriber<L> {
                 let source = self.broker.source(base);
                 match source.map(|source| self.broker.shared.subjects.announced(source)) {
                     Some(Ok(subject)) => {
-                        subscribe(&mut bytes, &subject, subscriptions.add(base));
+                        let id = subscriptions.add(base);
+                        subscribe(&mut bytes, &subject, id);
+                        if self.mirrors.is_some() {
+                            let members = self.broker.shared.subjects.announced_members(base);
+                            subscribe(&mut bytes, &members, id + 1);
+                        }
                         heard.push(Arc::clone(base));
                     }
                     Some(Err(error)) => {
                         tracing::warn!("A stream has no messages in the NATS broker: {error}.");
                         // No message can be published to it.
                         self.broker.table().set_heard(base);
+                        self.broker.table().set_members_known(base);
                     }
                     None => {}
                 }
@@ -238,6 +261,10 @@ impl<L: Listener> Subscriber<L> {
         for base in self.followers.unfollow() {
             if let Some(id) = subscriptions.remove(&base) {
                 unsubscribe(&mut bytes, id);
+                if let Some(mirrors) = &mut self.mirrors {
+                    unsubscribe(&mut bytes, id + 1);
+                    mirrors.forget(&base);
+                }
             }
         }
         if bytes.is_empty() {
@@ -251,9 +278,7 @@ impl<L: Listener> Subscriber<L> {
         let shared = &self.broker.shared;
         let mut bytes = Vec::new();
         subscribe(&mut bytes, &self.probe, PROBE);
-        if shared.sessions.is_some() {
-            subscribe(&mut bytes, &shared.subjects.beats(), BEATS);
-        }
+        subscribe(&mut bytes, &shared.subjects.beats(), BEATS);
         bytes.extend_from_slice(PING);
         connection.writer.send(&bytes).await?;
         let confirmed = async {
@@ -269,12 +294,6 @@ impl<L: Listener> Subscriber<L> {
         timeout(PATIENCE, confirmed)
             .await
             .unwrap_or(Err(NatsError::Silent))
-    }
-
-    fn set_hearing_beats(&self, is_hearing: bool) {
-        if let Some(sessions) = &self.broker.shared.sessions {
-            sessions.beats.set_hearing(is_hearing);
-        }
     }
 
     /// Tests the connection after a silence.
@@ -309,22 +328,26 @@ impl<L: Listener> Subscriber<L> {
                         self.followers.release(key).await;
                     }
                 }
-                BEATS => {
-                    if let Some(sessions) = &self.broker.shared.sessions {
-                        sessions.beats.heard(&message.payload);
-                    }
-                }
+                BEATS => self.broker.shared.beats.heard(&message.payload),
                 number => {
                     if let Some(base) = subscriptions.logs.get(&number) {
                         self.take_message(&Arc::clone(base), message).await;
+                    } else if let Some(base) = subscriptions.logs.get(&(number - 1)) {
+                        self.take_member(&Arc::clone(base), message).await;
                     }
                 }
             },
             Operation::Pong => {
                 for base in subscriptions.unconfirmed.pop_front().into_iter().flatten() {
+                    self.mirrors
+                        .iter_mut()
+                        .for_each(|mirrors| mirrors.connected(&base));
                     self.followers.connected(&base).await;
                     if subscriptions.is_of_cluster {
                         self.followers.check_later(&base, UNTIL_KNOWN);
+                        self.mirrors
+                            .iter_mut()
+                            .for_each(|mirrors| mirrors.check_later(&base));
                     }
                 }
             }
@@ -338,6 +361,14 @@ impl<L: Listener> Subscriber<L> {
             Operation::TooLong { .. } | Operation::Info(_) | Operation::Ok => {}
         }
         Ok(())
+    }
+
+    async fn take_member(&mut self, base: &Arc<str>, message: Message) {
+        if let Some(mirrors) = &mut self.mirrors
+            && let Some(announcement) = self.broker.hear_member(base, message)
+        {
+            mirrors.announced(base, announcement).await;
+        }
     }
 
     async fn take_message(&mut self, base: &Arc<str>, message: Message) {
@@ -382,10 +413,11 @@ impl<L: Listener> Subscriber<L> {
 
 impl Subscriptions {
     fn add(&mut self, base: &Arc<str>) -> u64 {
-        self.last_id += 1;
-        self.logs.insert(self.last_id, Arc::clone(base));
-        self.ids.insert(Arc::clone(base), self.last_id);
-        self.last_id
+        let id = self.next_id;
+        self.next_id += 2;
+        self.logs.insert(id, Arc::clone(base));
+        self.ids.insert(Arc::clone(base), id);
+        id
     }
 
     fn remove(&mut self, base: &str) -> Option<u64> {

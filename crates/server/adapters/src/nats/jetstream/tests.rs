@@ -11,6 +11,7 @@ use crate::{
         notes::{LIMITS, Notes},
         process::{Process, Program},
     },
+    members::{self, scenarios::Peer},
     records::{Attempt, Record as Session, RecordStore, scenarios},
 };
 
@@ -61,6 +62,7 @@ impl Nats {
             ready_timeout: Duration::from_secs(20),
             key_ttl: Duration::from_secs(300),
             record_ttl: Some(Duration::from_secs(300)),
+            member_ttl: None,
             max_payload_bytes: 1 << 16,
         }
     }
@@ -71,7 +73,7 @@ struct Node {
     broker: JetStream,
     news: mpsc::UnboundedReceiver<String>,
     registry: Registry,
-    _stop: watch::Sender<bool>,
+    stop: watch::Sender<bool>,
 }
 
 impl Node {
@@ -88,7 +90,7 @@ impl Node {
             broker,
             news,
             registry,
-            _stop: stop,
+            stop,
         }
     }
 
@@ -522,4 +524,59 @@ async fn a_change_that_was_written_at_the_same_time_as_another_one_does_not_coun
     };
     assert_eq!(broker.attempt("k", None, Some("someone")).await, Ok(taken));
     assert_eq!(broker.is_taken("k").await, Ok(true));
+}
+
+/// A server whose clients are present.
+fn with_members(nats: &Nats) -> Node {
+    Node::start(JetStreamSettings {
+        member_ttl: Some(Duration::from_secs(1)),
+        ..nats.settings()
+    })
+}
+
+impl Node {
+    fn peer(&mut self) -> Peer<'_, JetStream> {
+        Peer {
+            store: &self.broker,
+            news: &mut self.news,
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_member_is_there_as_long_as_one_server_has_it() {
+    let nats = Nats::start();
+    let [mut one, mut other, mut hears] = [(), (), ()].map(|()| with_members(&nats));
+    let _hearing = hears.hear().await;
+    let peers = (one.peer(), other.peer(), hears.peer());
+    members::scenarios::a_member_is_there_as_long_as_one_server_has_it(peers.0, peers.1, peers.2).await;
+}
+
+#[tokio::test]
+async fn the_members_of_a_server_that_is_gone_are_taken_away() {
+    let nats = Nats::start();
+    let (mut stays, goes) = (with_members(&nats), with_members(&nats));
+    let _hearing = stays.hear().await;
+    let Node {
+        broker, news, stop, ..
+    } = goes;
+    let kill = || {
+        stop.send_replace(true);
+    };
+    let goes = (broker, news);
+    members::scenarios::the_members_of_a_server_that_is_gone_are_taken_away(stays.peer(), goes, kill).await;
+}
+
+#[tokio::test]
+async fn changes_that_nats_does_not_take_are_sent_again() {
+    let mut nats = Nats::start();
+    let mut node = with_members(&nats);
+    let set_running = |is_running| {
+        if is_running {
+            nats.process.restart();
+        } else {
+            nats.process.kill();
+        }
+    };
+    members::scenarios::changes_that_the_store_does_not_take_are_sent_again(node.peer(), set_running).await;
 }
