@@ -25,7 +25,7 @@ Examples:
   plimsoll doctor -- --rpc_host app:50051 --port 80   with flags of serve
   plimsoll doctor --format json
 
-It binds the ports for a moment and connects to the application and to Redis, at most for five seconds. It changes nothing.
+It binds the ports for a moment and connects to the application, to Redis and to NATS, at most for six seconds. It changes nothing.
 
 Exit codes: 0 no problem (warnings do not count); 3 a problem; 1 and 2 as serve, when it would not start at all.";
 

@@ -171,7 +171,7 @@ pub(crate) struct Options {
     /// Print all settings as a settings file, with the source of each, and exit. Secrets are omitted.
     #[arg(long)]
     print_config: bool,
-    /// Check limits, ports, the application and Redis, print the result, and exit: see `plimsoll doctor`.
+    /// Check limits, ports, the application, Redis and NATS, print the result, and exit: see `plimsoll doctor`.
     #[arg(long)]
     check: bool,
     /// Print one JSON line on stdout when clients can connect: {"event":"listening","address":…,"pid":…}.

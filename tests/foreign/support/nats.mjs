@@ -94,6 +94,12 @@ export class NatsServer {
     this.#child.kill(name);
   }
 
+  /** The settings of all streams of JetStream. */
+  async streams() {
+    const { account_details } = await (await fetch(`http://127.0.0.1:${this.#monitor}/jsz?streams=true&config=true`)).json();
+    return (account_details ?? []).flatMap(({ stream_detail }) => stream_detail ?? []).map(({ config }) => config);
+  }
+
   /** A peer that hears all subjects and can publish; it ends with the test. */
   peer(t) {
     return NatsPeer.connect(t, this.#port);

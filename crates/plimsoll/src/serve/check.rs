@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use plimsoll_server::Listeners;
-use plimsoll_telemetry::Registry;
+use plimsoll_telemetry::{DependencyStatus, Registry};
 use tokio::time::{Instant, sleep};
 
 use super::{Options, RESERVED_FILES, Shared};
@@ -12,8 +12,9 @@ use crate::{
     exit::Failure,
 };
 
-/// How long the application, Redis and NATS may take to answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the application, Redis and NATS may take to answer. The connections to Redis and NATS give up after 5 s, and
+/// then say why.
+const PATIENCE: Duration = Duration::from_secs(6);
 
 /// The states of dependencies announce no changes, so they are looked at so often.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
@@ -60,7 +61,7 @@ impl Options {
             .prepare(&self.secrets, &registry, &self.keeping)
             .await?;
         let sources = self.ingest.sources(self.keeping.name(), &registry)?;
-        let _unconnected = self.shared_broker(&sources, &registry)?;
+        let broker = self.shared_broker(&sources, &registry)?;
         let (clients, mut checks) = match Listeners::bind(&self.host, self.port, self.n_shards()) {
             Ok(clients) => (clients, Vec::new()),
             // The other checks need addresses of this host.
@@ -87,33 +88,35 @@ impl Options {
             Err(error) => checks.push(Check::problem("further ports", error.message(), None)),
         }
         let _remote = self.remote_application(&config)?;
+        let _broker = broker.map(|broker| broker.reach(&registry));
         let _ingest = self.ingest.reach(sources, &registry);
-        checks.extend(dependencies(&registry).await);
+        let statuses = settled(&registry).await;
+        checks.extend(statuses.into_iter().map(|status| self.check_dependency(status)));
         Ok(checks)
+    }
+
+    fn check_dependency(&self, status: DependencyStatus) -> Check {
+        let (name, fix) = match status.name {
+            "rpc" => (
+                "application",
+                Some(
+                    "start the application, for Rails bundle exec anycable, or name its address with --rpc_host",
+                ),
+            ),
+            name => (name, self.ingest.remedy(name)),
+        };
+        match status.down_because {
+            None => Check::ok(name, "reachable"),
+            Some(reason) => Check::problem(name, format!("cannot be used: {reason}"), fix.map(str::to_owned)),
+        }
     }
 }
 
-/// The dependencies, as soon as all are up, or the time is over.
-async fn dependencies(registry: &Registry) -> Vec<Check> {
+/// The states of the dependencies, as soon as all are up, or the time is over.
+async fn settled(registry: &Registry) -> Vec<DependencyStatus> {
     let started = Instant::now();
     while registry.dependencies().iter().any(|status| !status.is_up()) && started.elapsed() < PATIENCE {
         sleep(LOOK_INTERVAL).await;
     }
-    let statuses = registry.dependencies();
-    let checks = statuses.into_iter().map(|status| {
-        let (name, fix) = match status.name {
-            "rpc" => (
-                "application",
-                Some("start the application, for Rails bundle exec anycable, or name its address with --rpc_host"),
-            ),
-            "redis" => ("redis", Some("start Redis, or name its address with --redis_url")),
-            "nats" => ("nats", Some("start NATS, or name its address with --nats_servers")),
-            name => (name, None),
-        };
-        match status.down_because {
-            None => Check::ok(name, "reachable"),
-            Some(reason) => Check::problem(name, format!("not reachable: {reason}"), fix.map(str::to_owned)),
-        }
-    });
-    checks.collect()
+    registry.dependencies()
 }

@@ -212,35 +212,36 @@ impl IngestOptions {
             let channel = self.nats.channel(servers);
             tasks.spawn(channel.run(for_all("NATS"), registry.dependency("nats"), stopped));
         }
-        let connections = cluster.map(|cluster| self.connect(cluster, redis, nats, publisher, registry));
+        let connections = cluster.map(|cluster| {
+            let sink = FromCluster {
+                publisher: publisher.clone(),
+                engine: cluster.kind.name(),
+            };
+            cluster.kind.log_start();
+            self.connect(cluster, (redis, nats), sink, registry)
+        });
         (Ingest { stop, tasks }, connections)
     }
 
     fn connect(
         &self,
         cluster: Cluster,
-        redis: Option<Server>,
-        nats: Option<NatsServers>,
-        publisher: &Publisher,
+        servers: (Option<Server>, Option<NatsServers>),
+        sink: impl Sink + 'static,
         registry: &Registry,
     ) -> ClusterConnections {
         let Cluster { engine, jobs, kind } = cluster;
-        kind.log_start();
         let (stop, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();
-        let sink = FromCluster {
-            publisher: publisher.clone(),
-            engine: kind.name(),
-        };
         let interest = engine.interest.clone();
-        match (kind, redis, nats) {
-            (PubSub::Redis, Some(server), _) => {
+        match (kind, servers) {
+            (PubSub::Redis, (Some(server), _)) => {
                 let server = server.with_max_payload(MAX_MESSAGE_BYTES);
                 let (subscriptions, posting) = self.redis.cluster(server, interest, jobs, kind.peers());
                 tasks.spawn(subscriptions.run(sink, registry.dependency("redis"), stopped.clone()));
                 tasks.spawn(posting.run(registry.dependency("redis"), stopped));
             }
-            (PubSub::Nats, _, Some(servers)) => {
+            (PubSub::Nats, (_, Some(servers))) => {
                 let client = NatsOptions::cluster(servers, interest, jobs, kind.peers(), MAX_MESSAGE_BYTES);
                 tasks.spawn(client.run(sink, registry.dependency("nats"), stopped));
             }
@@ -252,21 +253,45 @@ impl IngestOptions {
         }
     }
 
-    /// Connects to the servers of `sources` without taking broadcasts from others: subscriptions to the adapters' channels get
-    /// copies, which are dropped.
-    pub(super) fn reach(&self, sources: Sources, registry: &Registry) -> Ingest {
-        let Sources { redis, nats, .. } = sources;
+    /// Connects as [`start`](Self::start) does, without taking messages from others: subscriptions get copies, which are
+    /// dropped, and the stream of the adapter redisx is not read.
+    pub(super) fn reach(
+        &self,
+        sources: Sources,
+        registry: &Registry,
+    ) -> (Ingest, Option<ClusterConnections>) {
+        let Sources { redis, nats, cluster } = sources;
         let (stop, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();
-        if let Some(server) = redis {
-            let channel = self.redis.channel(server);
-            tasks.spawn(channel.run(Nowhere, registry.dependency("redis"), stopped.clone()));
+        if let Some(server) = redis.clone() {
+            let status = || registry.dependency("redis");
+            if self.takes(Adapter::Redis) {
+                let channel = self.redis.channel(server.clone());
+                tasks.spawn(channel.run(Nowhere, status(), stopped.clone()));
+            }
+            if self.takes(Adapter::Redisx) {
+                let stream = self.redis.stream(server, None);
+                tasks.spawn(stream.reach(status(), stopped.clone()));
+            }
         }
-        if let Some(servers) = nats {
+        if let Some(servers) = nats.clone().filter(|_| self.takes(Adapter::Nats)) {
             let channel = self.nats.channel(servers);
             tasks.spawn(channel.run(Nowhere, registry.dependency("nats"), stopped));
         }
-        Ingest { stop, tasks }
+        let connections = cluster.map(|cluster| self.connect(cluster, (redis, nats), Nowhere, registry));
+        (Ingest { stop, tasks }, connections)
+    }
+
+    /// What to do when the dependency with this name cannot be used. `None`: it is not Redis or NATS.
+    pub(super) fn remedy(&self, dependency: &str) -> Option<&'static str> {
+        match dependency {
+            "redis" | "redis_broker" => Some(self.redis.remedy()),
+            "nats" => Some("start NATS, or correct its address and user in --nats_servers"),
+            "nats_broker" => Some(
+                "start NATS with JetStream (nats-server -js), or correct its address and user in --nats_servers",
+            ),
+            _ => None,
+        }
     }
 
     /// The broker with this name in the Redis or NATS of `sources`, with the limits of `keeping`. `None`: it is not shared.

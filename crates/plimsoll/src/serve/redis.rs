@@ -87,6 +87,19 @@ impl RedisOptions {
         self.redis_url.is_some()
     }
 
+    /// What to do when Redis cannot be used.
+    pub(super) fn remedy(&self) -> &'static str {
+        match (&self.redis_sentinels, &self.redis_url) {
+            (Some(_), _) => {
+                "start the sentinels and Redis, or correct --redis_sentinels, and the group and the password in --redis_url"
+            }
+            (None, Some(RedisUrls::Cluster(_))) => {
+                "start the nodes of the Redis Cluster, or correct their addresses and the password in --redis_url"
+            }
+            (None, _) => "start Redis, or correct its address and password in --redis_url",
+        }
+    }
+
     /// The server that the options name.
     ///
     /// # Errors

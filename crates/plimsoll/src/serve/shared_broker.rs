@@ -146,6 +146,17 @@ impl SharedBroker {
         });
         RunningBroker { store, stop, work }
     }
+
+    /// Connects in the background, without hearing and changing anything. The connections end when the result is dropped.
+    pub(super) fn reach(self, registry: &Registry) -> RunningBroker {
+        let Self { store, tasks, .. } = self;
+        let (stop, stopped) = watch::channel(false);
+        // Now, and not in the task, so that the caller can look at it at once.
+        let status = || registry.dependency(tasks.name());
+        let statuses = (status(), status());
+        let work = tokio::spawn(tasks.reach(statuses, stopped));
+        RunningBroker { store, stop, work }
+    }
 }
 
 impl RunningBroker {

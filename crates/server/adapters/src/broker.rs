@@ -19,6 +19,7 @@ use crate::{
     pipeline::{Pipeline, PipelineTasks, Replication, Request, RequestError, Script},
     records::{Records, keep_records, new_name, servers_gauge},
     server::Server,
+    supervisor::{self, Reach},
 };
 
 mod followers;
@@ -38,7 +39,7 @@ pub use keys::Source;
 pub(crate) use keys::{Keys, digest};
 use replies::Announcement;
 pub use replies::Stored;
-use subscriber::Subscriber;
+use subscriber::{Subscriber, SubscriberConnector};
 
 static PUBLISH: Script = Script::new(0, include_str!("broker/publish.lua"));
 static READ: Script = Script::new(1, include_str!("broker/read.lua"));
@@ -367,6 +368,21 @@ impl BrokerTasks {
             keep_records(&broker, &*listener, stop.clone()),
             keep_members(&broker, &*listener, stop.clone()),
             broker.beat(stop)
+        );
+    }
+
+    /// Connects as [`run`](Self::run) does, until `stop` becomes true. Hears, stores and announces nothing.
+    pub async fn reach(self, statuses: (Dependency, Dependency), stop: watch::Receiver<bool>) {
+        let Self {
+            broker,
+            server,
+            requests,
+        } = self;
+        let probe = broker.shared.keys.probe(&broker.shared.name);
+        let subscriber = Reach(SubscriberConnector { server, probe });
+        tokio::join!(
+            requests.run(statuses.0, stop.clone()),
+            supervisor::keep(subscriber::link(statuses.1), subscriber, stop)
         );
     }
 }

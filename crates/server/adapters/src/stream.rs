@@ -15,7 +15,7 @@ use crate::{
     resp::Reply,
     server::Server,
     sink::{Sink, Taken},
-    supervisor::{self, Link, Session, Stop, stopped},
+    supervisor::{self, Connector, Link, Reach, Session, Stop, stopped},
 };
 
 mod consumers;
@@ -64,13 +64,38 @@ impl Stream {
             member: Member::new(self),
             sink,
         };
-        supervisor::keep(Link::new("the Redis stream", status), session, stop).await;
+        supervisor::keep(link(status), session, stop).await;
+    }
+}
+
+fn link(status: Dependency) -> Link {
+    Link::new("the Redis stream", status)
+}
+
+impl Connector for Stream {
+    type Connection = Connection;
+    type Error = ConnectionError;
+
+    async fn connect(&mut self) -> Result<Connection, ConnectionError> {
+        self.open_with_id().await.map(|(connection, _)| connection)
     }
 }
 
 impl Stream {
+    /// Connects as [`run`](Self::run) does, until `stop` becomes true. Joins no group, and takes no message.
+    pub async fn reach(self, status: Dependency, stop: watch::Receiver<bool>) {
+        supervisor::keep(link(status), Reach(self), stop).await;
+    }
+
     async fn open(&self) -> Result<Connection, ConnectionError> {
         Connection::open_for_key(&self.server, self.key.as_bytes()).await
+    }
+
+    /// A connection, and its id.
+    async fn open_with_id(&self) -> Result<(Connection, Reply), ConnectionError> {
+        let mut connection = self.open().await?;
+        let id = connection.request(cmd("CLIENT").arg("ID"), PATIENCE).await?;
+        Ok((connection, id))
     }
 }
 
@@ -85,11 +110,10 @@ impl<S: Sink> Session for Consumer<S> {
     type Error = ConnectionError;
 
     async fn run(&mut self, link: &mut Link, stop: &mut Stop) -> Result<(), ConnectionError> {
-        let mut connection = tokio::select! {
-            opened = self.member.stream.open() => opened?,
+        let (mut connection, client) = tokio::select! {
+            opened = self.member.stream.open_with_id() => opened?,
             () = stopped(stop) => return Ok(()),
         };
-        let client = connection.request(cmd("CLIENT").arg("ID"), PATIENCE).await?;
         self.member.create_group(&mut connection).await?;
         if !self.hold(&mut connection, link, stop).await? {
             return self.member.leave(&mut connection).await;

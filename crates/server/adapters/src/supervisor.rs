@@ -36,6 +36,37 @@ pub(crate) trait Session: Send {
     ) -> impl Future<Output = Result<(), Self::Error>> + Send;
 }
 
+/// Makes connections of one kind.
+pub(crate) trait Connector: Send {
+    /// A connection; its drop ends it.
+    type Connection: Send;
+    /// As [`Session::Error`].
+    type Error: Display + Send;
+
+    /// Connects.
+    ///
+    /// # Errors
+    /// The connection could not be made.
+    fn connect(&mut self) -> impl Future<Output = Result<Self::Connection, Self::Error>> + Send;
+}
+
+/// A session that connects and does nothing else: it finds out whether an adapter could work.
+pub(crate) struct Reach<C>(pub(crate) C);
+
+impl<C: Connector> Session for Reach<C> {
+    type Error = C::Error;
+
+    async fn run(&mut self, link: &mut Link, stop: &mut Stop) -> Result<(), C::Error> {
+        let _connection = tokio::select! {
+            connected = self.0.connect() => connected?,
+            () = stopped(stop) => return Ok(()),
+        };
+        link.is_up();
+        stopped(stop).await;
+        Ok(())
+    }
+}
+
 /// The status of a connection, for those who watch the server.
 pub(crate) trait Status: fmt::Debug + Send {
     /// The connection works.

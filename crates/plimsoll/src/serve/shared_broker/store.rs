@@ -7,7 +7,7 @@ use plimsoll_adapters::{
     Source,
 };
 use plimsoll_server::EngineError;
-use plimsoll_telemetry::Registry;
+use plimsoll_telemetry::{Dependency, Registry};
 use tokio::sync::watch;
 
 /// A store. A clone is the same store.
@@ -83,6 +83,14 @@ impl Tasks {
         match self {
             Self::Redis(_) => "redis_broker",
             Self::JetStream(_) => "nats_broker",
+        }
+    }
+
+    /// Connects and stays so until `stop` becomes true. Hears and changes nothing.
+    pub(super) async fn reach(self, statuses: (Dependency, Dependency), stop: watch::Receiver<bool>) {
+        match self {
+            Self::Redis(tasks) => tasks.reach(statuses, stop).await,
+            Self::JetStream(tasks) => tasks.reach(statuses, stop).await,
         }
     }
 

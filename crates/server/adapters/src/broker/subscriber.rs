@@ -22,7 +22,7 @@ use crate::{
     records::key_to_leave,
     resp::Reply,
     server::Server,
-    supervisor::{self, Link, Session, Stop, stopped},
+    supervisor::{self, Connector, Link, Session, Stop, stopped},
     target::Address,
 };
 
@@ -64,12 +64,31 @@ impl<L: Listener> Subscriber<L> {
     }
 
     pub(super) async fn run(self, status: Dependency, stop: watch::Receiver<bool>) {
-        let link = Link::with_words(
-            "Hearing the streams of the Redis broker",
-            "The Redis broker announces no messages",
-            status,
-        );
-        supervisor::keep(link, self, stop).await;
+        supervisor::keep(link(status), self, stop).await;
+    }
+}
+
+/// The link of the subscriber's connection.
+pub(super) fn link(status: Dependency) -> Link {
+    Link::with_words(
+        "Hearing the streams of the Redis broker",
+        "The Redis broker announces no messages",
+        status,
+    )
+}
+
+/// Makes the subscriber's connection.
+pub(super) struct SubscriberConnector {
+    pub(super) server: Arc<Server>,
+    pub(super) probe: String,
+}
+
+impl Connector for SubscriberConnector {
+    type Connection = Connection;
+    type Error = ConnectionError;
+
+    async fn connect(&mut self) -> Result<Connection, ConnectionError> {
+        open(&self.server, &self.probe).await
     }
 }
 
@@ -85,14 +104,8 @@ impl<L: Listener> Session for Subscriber<L> {
 
 impl<L: Listener> Subscriber<L> {
     async fn hear(&mut self, link: &mut Link, stop: &mut Stop) -> Result<(), ConnectionError> {
-        let probe = cmd("SUBSCRIBE").arg(&self.probe).to_owned();
-        let opened = async {
-            let mut connection = Connection::open(&self.server).await?;
-            connection.request(&probe, PATIENCE).await?;
-            Ok::<_, ConnectionError>(connection)
-        };
         let connection = tokio::select! {
-            opened = opened => opened?,
+            opened = open(&self.server, &self.probe) => opened?,
             () = stopped(stop) => return Ok(()),
         };
         self.node = connection.reader.node().cloned();
@@ -232,6 +245,13 @@ impl<L: Listener> Subscriber<L> {
             _ => {}
         }
     }
+}
+
+/// Connects and subscribes to the probe.
+async fn open(server: &Server, probe: &str) -> Result<Connection, ConnectionError> {
+    let mut connection = Connection::open(server).await?;
+    connection.request(cmd("SUBSCRIBE").arg(probe), PATIENCE).await?;
+    Ok(connection)
 }
 
 async fn subscribe(writer: &mut Writer, bases: &[Arc<str>]) -> Result<(), ConnectionError> {

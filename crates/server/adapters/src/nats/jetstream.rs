@@ -27,7 +27,7 @@ use self::{
     records::{Ends, Sessions},
     requests::{Request, RequestTask, Requests},
     subjects::Subjects,
-    subscriber::Subscriber,
+    subscriber::{Subscriber, SubscriberConnector},
     tips::Tips,
 };
 use super::servers::NatsServers;
@@ -35,6 +35,7 @@ use crate::{
     broker::{Body, ENVELOPE_BYTES, HEAD_IN_TTLS, Hearing, Keys, Limits, Listener, Source, Store, Table},
     members::{Changes, LIFETIME, keep_members},
     records::{LIFETIME_IN_TTLS, Records, keep_records, new_name, servers_gauge},
+    supervisor::{self, Reach},
 };
 
 mod beats;
@@ -342,19 +343,30 @@ impl JetStreamTasks {
             requests,
         } = self;
         let listener = Arc::new(listener);
-        let subscriber = Subscriber::new(
-            broker.clone(),
-            servers,
-            max_payload_bytes,
-            Arc::clone(&listener),
-            registry,
-        );
+        let connector = SubscriberConnector::new(&broker, servers, max_payload_bytes);
+        let subscriber = Subscriber::new(broker.clone(), connector, Arc::clone(&listener), registry);
         tokio::join!(
             requests.run(statuses.0, stop.clone()),
             subscriber.run(statuses.1, stop.clone()),
             keep_records(&broker, &*listener, stop.clone()),
             keep_members(&broker, &*listener, stop.clone()),
             broker.beat(stop)
+        );
+    }
+
+    /// Connects as [`run`](Self::run) does, until `stop` becomes true. Hears and stores nothing, and makes or changes no
+    /// stream of JetStream.
+    pub async fn reach(self, statuses: (Dependency, Dependency), stop: watch::Receiver<bool>) {
+        let Self {
+            broker,
+            servers,
+            max_payload_bytes,
+            requests,
+        } = self;
+        let connector = SubscriberConnector::new(&broker, servers, max_payload_bytes);
+        tokio::join!(
+            requests.reach(statuses.0, stop.clone()),
+            supervisor::keep(subscriber::link(statuses.1), Reach(connector), stop)
         );
     }
 }

@@ -18,7 +18,10 @@ use tokio::{
     time::{Instant, MissedTickBehavior, interval, timeout},
 };
 
-use super::{setup, tips::Tips};
+use super::{
+    setup::{self, Access},
+    tips::Tips,
+};
 use crate::{
     connection::PATIENCE,
     nats::{
@@ -27,7 +30,7 @@ use crate::{
         is_about_permissions,
         servers::NatsServers,
     },
-    supervisor::{self, Link, Session, Stop, stopped},
+    supervisor::{self, Connector, Link, Reach, Session, Stop, stopped},
 };
 
 /// The most requests that wait for the connection. Overflow rule: the next one waits for its turn, as long as its caller
@@ -134,8 +137,41 @@ impl Requests {
 impl RequestTask {
     /// Stays connected until `stop` becomes true.
     pub(super) async fn run(self, status: Dependency, stop: watch::Receiver<bool>) {
-        let link = Link::with_words("Connected to the NATS broker", "The NATS broker is away", status);
-        supervisor::keep(link, self, stop).await;
+        supervisor::keep(link(status), self, stop).await;
+    }
+
+    /// Stays connected until `stop` becomes true, and changes nothing. JetStream has less time to become ready than in
+    /// [`run`](Self::run), so that a check can say that it is not.
+    pub(super) async fn reach(mut self, status: Dependency, stop: watch::Receiver<bool>) {
+        self.ready_timeout = self.ready_timeout.min(PATIENCE);
+        supervisor::keep(link(status), Reach(self), stop).await;
+    }
+
+    /// Connects, and sees to it that the streams are there.
+    async fn open(&mut self, access: Access) -> Result<(Connection, Inbox), NatsError> {
+        let mut connection = self.servers.connect(self.max_payload_bytes).await?;
+        let inbox = Inbox::new();
+        let mut bytes = Vec::new();
+        inbox.subscribe(&mut bytes);
+        connection.writer.send(&bytes).await?;
+        let ready = setup::prepare(&mut connection, &inbox, &self.streams, access);
+        let ready = timeout(self.ready_timeout, ready).await;
+        let n_replicas = ready.unwrap_or(Err(NatsError::NotReady(self.ready_timeout)))?;
+        self.is_replicated.store(n_replicas > 1, Relaxed);
+        Ok((connection, inbox))
+    }
+}
+
+fn link(status: Dependency) -> Link {
+    Link::with_words("Connected to the NATS broker", "The NATS broker is away", status)
+}
+
+impl Connector for RequestTask {
+    type Connection = Connection;
+    type Error = NatsError;
+
+    async fn connect(&mut self) -> Result<Connection, NatsError> {
+        self.open(Access::Look).await.map(|(connection, _)| connection)
     }
 }
 
@@ -178,20 +214,8 @@ impl Session for RequestTask {
     type Error = NatsError;
 
     async fn run(&mut self, link: &mut Link, stop: &mut Stop) -> Result<(), NatsError> {
-        let opened = async {
-            let mut connection = self.servers.connect(self.max_payload_bytes).await?;
-            let inbox = Inbox::new();
-            let mut bytes = Vec::new();
-            inbox.subscribe(&mut bytes);
-            connection.writer.send(&bytes).await?;
-            let ready = setup::prepare(&mut connection, &inbox, &self.streams);
-            let ready = timeout(self.ready_timeout, ready).await;
-            let n_replicas = ready.unwrap_or(Err(NatsError::NotReady(self.ready_timeout)))?;
-            self.is_replicated.store(n_replicas > 1, Relaxed);
-            Ok::<_, NatsError>((connection, inbox))
-        };
         let (connection, inbox) = tokio::select! {
-            opened = opened => opened?,
+            opened = self.open(Access::Change) => opened?,
             () = stopped(stop) => return Ok(()),
         };
         self.tips.forget_all();

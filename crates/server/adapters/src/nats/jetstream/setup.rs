@@ -28,16 +28,26 @@ const NOT_AVAILABLE: u32 = 10008;
 const NAME_IN_USE: u32 = 10058;
 const NOT_FOUND: u32 = 10059;
 
-/// Makes sure that the streams are there. Returns the greatest number of their replicas.
+/// What may be done to a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    /// It is made, or gets other settings.
+    Change,
+    /// Nothing: a stream that is not there, or has other settings, could be made or changed.
+    Look,
+}
+
+/// Makes sure that the streams are there, if `access` allows that. Returns the greatest number of their replicas.
 pub(super) async fn prepare(
     connection: &mut Connection,
     inbox: &Inbox,
     streams: &[KeptStream],
+    access: Access,
 ) -> Result<u64, NatsError> {
     check_version(&connection.info.version)?;
     let (mut number, mut n_replicas) = (0, 1);
     for stream in streams {
-        n_replicas = n_replicas.max(prepare_one(connection, inbox, &mut number, stream).await?);
+        n_replicas = n_replicas.max(prepare_one(connection, inbox, &mut number, (stream, access)).await?);
     }
     Ok(n_replicas)
 }
@@ -47,7 +57,7 @@ async fn prepare_one(
     connection: &mut Connection,
     inbox: &Inbox,
     number: &mut u64,
-    stream: &KeptStream,
+    (stream, access): (&KeptStream, Access),
 ) -> Result<u64, NatsError> {
     loop {
         let mut ask = async |api: Api, payload: Vec<u8>| {
@@ -61,12 +71,14 @@ async fn prepare_one(
             }
         };
         let found = match ask(Api::Info, Vec::new()).await? {
+            Err(ApiError { code: NOT_FOUND, .. }) if access == Access::Look => return Ok(1),
             Err(ApiError { code: NOT_FOUND, .. }) => ask(Api::Create, stream.create()).await?,
             found => found,
         };
         match found {
             Ok(config) => match needs(stream, &config)? {
                 Need::Nothing => return Ok(config.n_replicas()),
+                Need::Change { .. } if access == Access::Look => return Ok(config.n_replicas()),
                 Need::Change { names, payload } => {
                     tracing::info!(
                         "Changing the settings of the JetStream stream {}: {}.",

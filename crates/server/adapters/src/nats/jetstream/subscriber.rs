@@ -20,7 +20,7 @@ use tokio::{
 };
 
 use super::{
-    JetStream,
+    JetStream, Shared,
     read::Chained,
     record::{Kind, PASSING, Record},
     requests::Request,
@@ -36,7 +36,7 @@ use crate::{
         servers::NatsServers,
     },
     records::key_to_leave,
-    supervisor::{self, Link, Session, Stop, stopped},
+    supervisor::{self, Connector, Link, Session, Stop, stopped},
 };
 
 /// The most subscriptions that are sent at once.
@@ -62,12 +62,18 @@ const LOGS: u64 = 4;
 
 pub(super) struct Subscriber<L> {
     broker: JetStream,
-    servers: NatsServers,
-    max_payload_bytes: usize,
+    connector: SubscriberConnector,
     followers: Followers<JetStream, L>,
     /// `None`: no client is present on any stream.
     mirrors: Option<Mirrors<JetStream, L>>,
+}
+
+/// Makes the subscriber's connection.
+pub(super) struct SubscriberConnector {
+    servers: NatsServers,
+    max_payload_bytes: usize,
     probe: String,
+    beats: String,
 }
 
 /// The subscriptions of one connection.
@@ -86,32 +92,78 @@ struct Subscriptions {
 impl<L: Listener> Subscriber<L> {
     pub(super) fn new(
         broker: JetStream,
-        servers: NatsServers,
-        max_payload_bytes: usize,
+        connector: SubscriberConnector,
         listener: Arc<L>,
         registry: &Registry,
     ) -> Self {
         Self {
-            probe: broker.shared.subjects.probe(&broker.shared.name),
             mirrors: broker
                 .shared
                 .presence
                 .as_ref()
                 .map(|presence| Mirrors::new(broker.clone(), presence.changes.ttl, Arc::clone(&listener))),
+            connector,
             followers: Followers::new(broker.clone(), listener, registry),
             broker,
-            servers,
-            max_payload_bytes,
         }
     }
 
     pub(super) async fn run(self, status: Dependency, stop: watch::Receiver<bool>) {
-        let link = Link::with_words(
-            "Hearing the streams of the NATS broker",
-            "The NATS broker announces no messages",
-            status,
-        );
-        supervisor::keep(link, self, stop).await;
+        supervisor::keep(link(status), self, stop).await;
+    }
+}
+
+/// The link of the subscriber's connection.
+pub(super) fn link(status: Dependency) -> Link {
+    Link::with_words(
+        "Hearing the streams of the NATS broker",
+        "The NATS broker announces no messages",
+        status,
+    )
+}
+
+impl SubscriberConnector {
+    pub(super) fn new(broker: &JetStream, servers: NatsServers, max_payload_bytes: usize) -> Self {
+        let Shared { subjects, name, .. } = &*broker.shared;
+        Self {
+            servers,
+            max_payload_bytes,
+            probe: subjects.probe(name),
+            beats: subjects.beats(),
+        }
+    }
+
+    /// Subscribes to the messages for this server, and waits until that is confirmed.
+    async fn open(&self, connection: &mut Connection) -> Result<(), NatsError> {
+        let mut bytes = Vec::new();
+        subscribe(&mut bytes, &self.probe, PROBE);
+        subscribe(&mut bytes, &self.beats, BEATS);
+        bytes.extend_from_slice(PING);
+        connection.writer.send(&bytes).await?;
+        let confirmed = async {
+            loop {
+                match connection.reader.decoder.decode()? {
+                    Some(Operation::Pong) => return Ok(()),
+                    Some(Operation::Error(error)) => return Err(NatsError::Refused(error)),
+                    Some(_) => {}
+                    None => connection.reader.read().await?,
+                }
+            }
+        };
+        timeout(PATIENCE, confirmed)
+            .await
+            .unwrap_or(Err(NatsError::Silent))
+    }
+}
+
+impl Connector for SubscriberConnector {
+    type Connection = Connection;
+    type Error = NatsError;
+
+    async fn connect(&mut self) -> Result<Connection, NatsError> {
+        let mut connection = self.servers.connect(self.max_payload_bytes).await?;
+        self.open(&mut connection).await?;
+        Ok(connection)
     }
 }
 
@@ -128,13 +180,8 @@ impl<L: Listener> Session for Subscriber<L> {
 
 impl<L: Listener> Subscriber<L> {
     async fn hear(&mut self, link: &mut Link, stop: &mut Stop) -> Result<(), NatsError> {
-        let opened = async {
-            let mut connection = self.servers.connect(self.max_payload_bytes).await?;
-            self.open(&mut connection).await?;
-            Ok::<_, NatsError>(connection)
-        };
         let connection = tokio::select! {
-            opened = opened => opened?,
+            opened = self.connector.connect() => opened?,
             () = stopped(stop) => return Ok(()),
         };
         let Connection {
@@ -273,29 +320,6 @@ impl<L: Listener> Subscriber<L> {
         writer.send(&bytes).await
     }
 
-    /// Subscribes to the messages for this server, and waits until that is confirmed.
-    async fn open(&self, connection: &mut Connection) -> Result<(), NatsError> {
-        let shared = &self.broker.shared;
-        let mut bytes = Vec::new();
-        subscribe(&mut bytes, &self.probe, PROBE);
-        subscribe(&mut bytes, &shared.subjects.beats(), BEATS);
-        bytes.extend_from_slice(PING);
-        connection.writer.send(&bytes).await?;
-        let confirmed = async {
-            loop {
-                match connection.reader.decoder.decode()? {
-                    Some(Operation::Pong) => return Ok(()),
-                    Some(Operation::Error(error)) => return Err(NatsError::Refused(error)),
-                    Some(_) => {}
-                    None => connection.reader.read().await?,
-                }
-            }
-        };
-        timeout(PATIENCE, confirmed)
-            .await
-            .unwrap_or(Err(NatsError::Silent))
-    }
-
     /// Tests the connection after a silence.
     fn probe(&self, health: &mut Health) -> Result<(), NatsError> {
         match health.check() {
@@ -304,7 +328,7 @@ impl<L: Listener> Subscriber<L> {
             Verdict::Probe => {
                 let requests = self.broker.shared.requests.clone();
                 let probe = Request {
-                    subject: self.probe.clone(),
+                    subject: self.connector.probe.clone(),
                     header: Vec::new(),
                     payload: Vec::new(),
                 };
