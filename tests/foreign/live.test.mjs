@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { createServer, request } from "node:http";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { Browser } from "./support/browser.mjs";
 import { within } from "./support/deadline.mjs";
@@ -34,7 +36,8 @@ class Run {
 
   static async start(t, ...args) {
     const run = new Run();
-    run.#child = startPlimsollIn({ cwd: folderOf(t, { "chat.js": SCRIPT }) }, ...args);
+    run.cwd = folderOf(t, { "chat.js": SCRIPT });
+    run.#child = startPlimsollIn({ cwd: run.cwd }, ...args);
     t.after(() => run.#child.kill("SIGKILL"));
     run.#child.stdout.resume();
     run.#child.stderr.setEncoding("utf8").on("data", (text) => (run.#said += text));
@@ -73,6 +76,27 @@ const drawn = (page, title) =>
         .lines.map(({ label, values }) => ({ label, values })),
     title,
   );
+
+/** The marks of all charts over time. */
+const marked = (page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll("figure.chart")]
+      .map(({ chart }) => chart.data())
+      .filter(({ horizontal }) => horizontal.kind === "time")
+      .map(({ title, marks }) => ({ title, marks })),
+  );
+
+/** Waits until each chart over time has so many marks, which say this. Returns the marks of one. */
+async function expectMarks(page, ...labels) {
+  const isMarked = ({ marks }) => JSON.stringify(marks.map(({ label }) => label)) === JSON.stringify(labels);
+  const charts = await eventually(async () => {
+    const charts = await marked(page);
+    return charts.length >= 3 && charts.every(isMarked) && charts;
+  }, `charts with the marks ${labels}`);
+  const [{ marks }] = charts;
+  for (const chart of charts) assert.deepEqual(chart.marks, marks, chart.title);
+  return marks;
+}
 
 describe("the page of a run that goes on", () => {
   let browser;
@@ -124,6 +148,32 @@ describe("the page of a run that goes on", () => {
       await page.waitForURL(`${run.url}report`);
       await page.waitForSelector("#environment");
       assert.match(await page.textContent(".headline h1"), /failed the threshold rtt p\(99\)<2|bottleneck|too high/i);
+      check();
+    }
+  });
+
+  test("marks the commands of --at when they begin, where its report does", async (t) => {
+    const commands = ["--at", "1s", "echo one", "--at", "2s", "until [ -e over ]; do sleep 0.1; done", "--at", "1h", "later"];
+    const run = await Run.start(t, "run", "--quiet", "--ui", ...commands, "chat.js");
+    const looks = [1280, 390].map((width) => ({ viewport: { width, height: 900 } }));
+    const pages = await Promise.all(looks.map((look) => open(t, run.url, look)));
+    const labels = ["echo one", "until [ -e over ]; do s…"];
+    const seen = [];
+    for (const { page } of pages) {
+      seen.push(await expectMarks(page, ...labels));
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
+    }
+    const [[one, until]] = seen;
+    assert.deepEqual(seen[1], seen[0]);
+    assert.ok(one.x >= 1 && until.x >= 2 && until.x > one.x, JSON.stringify(seen[0]));
+    // The second one still goes on.
+    writeFileSync(join(run.cwd, "over"), "");
+    await pages[0].page.click("button:text-is('Stop')");
+    assert.equal(await run.code(), 105, run.said);
+    for (const { page, check } of pages) {
+      await page.waitForURL(`${run.url}report`);
+      await page.waitForSelector("#environment");
+      assert.deepEqual(await expectMarks(page, ...labels), seen[0]);
       check();
     }
   });
@@ -254,18 +304,20 @@ describe("the page of a bench", () => {
     test(`bench ${workload}`, async (t) => {
       const server = await Server.start("--app", "benchmark");
       t.after(() => server.stop());
-      const cable = ["--server-type", "actioncable", "--watch", `${server.pid}`];
+      const cable = ["--server-type", "actioncable", "--watch", `${server.pid}`, "--at", "1s", "echo one"];
       const { run, page, chart, stop } = await watch(t, "bench", workload, server.ws("/cable"), ...cable, ...args);
       await chart("CPU");
       await chart("Memory");
       await page.waitForSelector("#latency figure.chart");
       assert.match(await page.textContent("h1"), new RegExp(`^bench ${workload} ws:`));
+      const marks = await expectMarks(page, "echo one");
       // It cannot be paused, and says so to who asks nevertheless.
       assert.equal(await page.isHidden("button:text-is('Pause')"), true);
       const { origin, host } = new URL(run.url);
       const headers = { origin, host, "sec-fetch-site": "same-origin" };
       assert.equal(await ask(`${run.url}pause`, { method: "POST", headers }), 409);
       await stop(105);
+      assert.deepEqual(await expectMarks(page, "echo one"), marks);
     });
   }
 

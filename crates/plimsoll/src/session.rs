@@ -48,7 +48,6 @@ use self::{
     commands::{Commands, Planned},
     ending::Doubts,
     engine::OnEngine,
-    errors::ErrorGuard,
     progress::{Audience, Display},
     rest::{Orders, Reporter, Rest, Snapshot},
 };
@@ -247,11 +246,14 @@ impl<'a> Session<'a> {
             sampling: sampling.as_ref(),
         };
         let guard = ends.guard().clone();
-        let watchers = Arc::new(self.watchers(&setting, header.is_some(), reporter, guard.clone())?);
+        let commands = Commands::start(std::mem::take(&mut self.commands), &control);
+        let display = self.display(&setting, header.is_some())?;
+        let page = self.page(&setting)?;
+        let watchers = Watchers::new(display, page, reporter, guard.clone(), commands.beginnings());
+        let watchers = Arc::new(watchers);
         if let Some(header) = header {
             watchers.begin(&header, run::max_vus(test.subject().plan));
         }
-        let commands = Commands::start(std::mem::take(&mut self.commands), &control);
         let company = Company {
             control: control.clone(),
             ends: ends.clone(),
@@ -360,13 +362,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn watchers(
-        &self,
-        setting: &Setting<'_>,
-        has_progress: bool,
-        reporter: Option<Reporter>,
-        guard: ErrorGuard,
-    ) -> Result<Watchers, Failure> {
+    fn display(&self, setting: &Setting<'_>, has_progress: bool) -> Result<Display<io::Stderr>, Failure> {
         let audience = if self.flags.quiet || !has_progress {
             Audience::Nobody
         } else if self.basis.is_drawable() {
@@ -375,9 +371,7 @@ impl<'a> Session<'a> {
             Audience::Lines
         };
         let view = self.view(setting)?;
-        let page = self.page(setting)?;
-        let display = Display::new(Arc::clone(self.basis.screen()), audience).with_view(view);
-        Ok(Watchers::new(display, page, reporter, guard))
+        Ok(Display::new(Arc::clone(self.basis.screen()), audience).with_view(view))
     }
 
     fn view(&self, setting: &Setting<'_>) -> Result<Option<Live>, Failure> {

@@ -5,7 +5,7 @@ use std::{
     io::{self, PipeReader, Read},
     process::{Command, Stdio},
     rc::Rc,
-    sync::mpsc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
     thread,
     time::Duration,
 };
@@ -46,7 +46,12 @@ pub(super) struct Planned {
 /// Commands that wait for their time, run, or have run.
 pub(super) struct Commands {
     list: Vec<Begun>,
+    beginnings: Beginnings,
 }
+
+/// The commands that have begun, for those who look at a run that goes on. A clone is the same list.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Beginnings(Arc<Mutex<Vec<TimedCommand>>>);
 
 struct Begun {
     planned: Planned,
@@ -94,21 +99,25 @@ fn planned([time, command]: &[String; 2]) -> Result<Planned, Failure> {
 impl Commands {
     /// Waits for the beginning of the load, and runs each command at its time.
     pub(super) fn start(planned: Vec<Planned>, control: &Control) -> Self {
+        let beginnings = Beginnings::default();
         let list = planned.into_iter().map(|planned| {
             let (has_begun, control) = (Rc::new(Cell::new(false)), control.clone());
-            let begun = Rc::clone(&has_begun);
+            let (begun, beginnings) = (Rc::clone(&has_begun), beginnings.clone());
             let Planned { after, command } = planned.clone();
             let task = spawn_local(async move {
-                sleep_until(control.began().await + after).await;
+                let start = control.began().await;
+                sleep_until(start + after).await;
                 begun.set(true);
+                let begin = Instant::now();
+                beginnings.add(&command, begin.saturating_duration_since(start));
                 tracing::info!("The command `{command}` of --at begins.");
                 let ran = spawn_blocking({
                     let command = command.clone();
-                    move || run(&command)
+                    move || run(&command, begin)
                 });
                 // A panic is a bug in this file.
                 let ran = ran.await;
-                let ran = ran.unwrap_or_else(|error| Ran::failed(Instant::now(), error.to_string()));
+                let ran = ran.unwrap_or_else(|error| Ran::failed(begin, error.to_string()));
                 ran.tell(&command);
                 ran
             });
@@ -118,7 +127,15 @@ impl Commands {
                 task,
             }
         });
-        Self { list: list.collect() }
+        Self {
+            list: list.collect(),
+            beginnings,
+        }
+    }
+
+    /// The commands that have begun, now and later.
+    pub(super) fn beginnings(&self) -> Beginnings {
+        self.beginnings.clone()
     }
 
     /// Waits for the end of commands that still run, because they may undo what they have done, and writes into the
@@ -155,6 +172,29 @@ impl Commands {
     }
 }
 
+impl Beginnings {
+    fn add(&self, command: &str, at: Duration) {
+        self.list().push(TimedCommand {
+            command: command.to_owned(),
+            at_seconds: at.as_secs_f64(),
+            // It goes on; what became of it is in the summary of the whole run.
+            seconds: 0.0,
+            exit_code: None,
+            output: String::new(),
+        });
+    }
+
+    /// What is known of them at their beginning.
+    pub(super) fn so_far(&self) -> Vec<TimedCommand> {
+        self.list().clone()
+    }
+
+    fn list(&self) -> MutexGuard<'_, Vec<TimedCommand>> {
+        // Each change is a single call, so a panic cannot leave half of one.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Drop for Commands {
     /// A run without a result starts no more commands.
     fn drop(&mut self) {
@@ -188,9 +228,8 @@ impl Ran {
     }
 }
 
-/// Runs a command to its end.
-fn run(command: &str) -> Ran {
-    let begin = Instant::now();
+/// Runs a command to its end. It begins now, at `begin`.
+fn run(command: &str, begin: Instant) -> Ran {
     match run_shell(command) {
         Ok((exit_code, output)) => Ran {
             begin,
@@ -279,7 +318,7 @@ mod tests {
             ("kill -9 $$", None, ""),
             ("head -c 5000 /dev/zero | tr '\\0' x; echo end", Some(0), "end\n"),
         ] {
-            let ran = run(command);
+            let ran = run(command, Instant::now());
             assert_eq!(ran.exit_code, exit_code, "{command}");
             assert!(ran.output.ends_with(output), "{command}: {}", ran.output);
             assert!(ran.output.len() <= MAX_OUTPUT_BYTES, "{command}");
@@ -288,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_program_that_is_left_behind_is_not_waited_for() {
-        let ran = run("sleep 5 & echo left");
+        let ran = run("sleep 5 & echo left", Instant::now());
         assert_eq!(ran.exit_code, Some(0));
         assert!(ran.end - ran.begin < Duration::from_secs(5));
     }

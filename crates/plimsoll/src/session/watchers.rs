@@ -8,7 +8,7 @@ use std::{
 use plimsoll_load::run::Progress;
 use plimsoll_report::{Summary, summary::Origin};
 
-use super::{errors::ErrorGuard, progress::Display, rest::Reporter};
+use super::{commands::Beginnings, errors::ErrorGuard, progress::Display, rest::Reporter};
 use crate::{live::LivePage, terminal};
 
 /// Everyone who sees a run while it goes on.
@@ -19,6 +19,7 @@ pub(crate) struct Watchers {
     page: Option<LivePage>,
     reporter: Option<Reporter>,
     guard: ErrorGuard,
+    beginnings: Beginnings,
 }
 
 impl Watchers {
@@ -27,6 +28,7 @@ impl Watchers {
         page: Option<LivePage>,
         reporter: Option<Reporter>,
         guard: ErrorGuard,
+        beginnings: Beginnings,
     ) -> Self {
         Self {
             has_view: display.has_view(),
@@ -34,6 +36,7 @@ impl Watchers {
             page,
             reporter,
             guard,
+            beginnings,
         }
     }
 
@@ -76,7 +79,10 @@ impl Watchers {
             reporter.report(progress);
         }
         if let Some(page) = &self.page {
-            page.show(so_far);
+            page.show(|origin| Summary {
+                commands: self.beginnings.so_far(),
+                ..so_far(origin)
+            });
         }
     }
 
