@@ -206,14 +206,14 @@ describe("what servers share", () => {
     );
   });
 
-  test("a stream of JetStream stays as it is, and one of another program is named", async (t) => {
+  test("the streams of JetStream stay as they are, and one of another program is named", async (t) => {
     const nats = await NatsServer.start(t, { jetStream: true });
     const flags = ["--broker", "nats", "--nats_servers", nats.url];
     const server = await Server.start("--public", ...flags);
     t.after(() => server.isRunning && server.stop());
     await server.logged(/Connected to the NATS broker/);
     const before = await nats.streams();
-    assert.equal(before.length, 1);
+    assert.equal(before.length, 3);
     await assertUsable(["nats_broker"], ...flags, "--history_limit", "7");
     assert.deepEqual(await nats.streams(), before);
     const other = [...flags, "--nats_prefix", "other", "--nats_stream", "plimsoll"];

@@ -97,7 +97,8 @@ export class NatsServer {
   /** The settings of all streams of JetStream. */
   async streams() {
     const { account_details } = await (await fetch(`http://127.0.0.1:${this.#monitor}/jsz?streams=true&config=true`)).json();
-    return (account_details ?? []).flatMap(({ stream_detail }) => stream_detail ?? []).map(({ config }) => config);
+    const streams = (account_details ?? []).flatMap(({ stream_detail }) => stream_detail ?? []).map(({ config }) => config);
+    return streams.toSorted((a, b) => a.name.localeCompare(b.name));
   }
 
   /** A peer that hears all subjects and can publish; it ends with the test. */

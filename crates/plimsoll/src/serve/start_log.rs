@@ -36,7 +36,7 @@ pub(super) fn write(config: &Config, open_files: &OpenFileLimit, ports: &Ports, 
     }
     if let Some(broker) = &config.broker {
         let place = if config.engine.is_some() {
-            "Redis"
+            "the broker of all servers"
         } else {
             "memory"
         };

@@ -10,14 +10,15 @@ use plimsoll_broker::{
     follower::{Excerpt, Message, N_RECENT, Position},
     presence::Change,
 };
-use plimsoll_telemetry::{Dependency, Gauge, Registry};
+use plimsoll_telemetry::{Dependency, Registry};
 use redis::cmd;
 use tokio::sync::watch;
 
 use crate::{
     members::{Changes, Members, keep_members},
     pipeline::{Pipeline, PipelineTasks, Replication, Request, RequestError, Script},
-    records::{Records, keep_records, new_name, servers_gauge},
+    pulse::{Pulse, new_name},
+    records::{Records, keep_records},
     server::Server,
     supervisor::{self, Reach},
 };
@@ -183,7 +184,7 @@ struct Shared {
     table: Arc<Table>,
     records: Option<Records>,
     members: Option<Changes>,
-    servers: Gauge,
+    pulse: Pulse,
     publish_timeout: Duration,
     key_ttl: Duration,
 }
@@ -228,7 +229,7 @@ impl Broker {
                 }),
                 records: record_ttl.map(|ttl| Records::new(ttl, registry)),
                 members: member_ttl.map(|ttl| Changes::new(ttl, registry)),
-                servers: servers_gauge(registry),
+                pulse: Pulse::new(registry),
                 publish_timeout,
                 key_ttl,
             }),

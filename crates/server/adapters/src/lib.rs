@@ -20,6 +20,7 @@ mod outbox;
 mod pipeline;
 mod posting;
 mod pubsub;
+mod pulse;
 mod records;
 mod resp;
 #[cfg(test)]

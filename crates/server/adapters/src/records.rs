@@ -13,7 +13,7 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use plimsoll_telemetry::{Counter, Gauge, Registry};
+use plimsoll_telemetry::{Counter, Registry};
 use tokio::{
     sync::{Notify, watch},
     time::{Instant, sleep, timeout, timeout_at},
@@ -33,10 +33,6 @@ const BEFORE_REPEAT: Duration = Duration::from_millis(500);
 
 /// How long the store may take for one change.
 pub(crate) const CHANGE_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// The time between two signs of life of a server, and the time for which one counts.
-pub(crate) const BEAT: Duration = Duration::from_millis(500);
-pub(crate) const ALIVE_FOR: Duration = Duration::from_secs(2);
 
 /// How long a server that wants a record waits for its owner to leave it. A command in progress there ends first.
 const MAX_WAIT: Duration = Duration::from_secs(5);
@@ -282,19 +278,6 @@ pub(crate) async fn keep_records(
         () = records.send_all(store, listener) => {}
         () = stopped(&mut stop) => {}
     }
-}
-
-/// The number of servers.
-pub(crate) fn servers_gauge(registry: &Registry) -> Gauge {
-    registry.gauge(
-        "broker_servers_num",
-        "Servers that share the broker, this one included",
-    )
-}
-
-/// A name for this process among those that share the broker.
-pub(crate) fn new_name() -> String {
-    std::iter::repeat_with(fastrand::alphanumeric).take(16).collect()
 }
 
 /// The key in a request to leave a record.

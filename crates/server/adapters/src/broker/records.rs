@@ -3,20 +3,14 @@
 use std::time::Duration;
 
 use redis::cmd;
-use tokio::{
-    sync::watch,
-    time::{MissedTickBehavior, interval},
-};
+use tokio::sync::watch;
 
 use super::{Broker, RECORD, REVOKE, SERVERS, Shared, TAKE, replies::number, unreadable};
 use crate::{
     pipeline::{Request, RequestError},
-    records::{
-        ALIVE_FOR, Attempt, BEAT, CHANGE_TIMEOUT, Change, LIFETIME_IN_TTLS, Outcome, Record, RecordStore,
-        Records,
-    },
+    pulse::ALIVE_FOR,
+    records::{Attempt, CHANGE_TIMEOUT, Change, LIFETIME_IN_TTLS, Outcome, Record, RecordStore, Records},
     resp::Reply,
-    supervisor::stopped,
 };
 
 /// The owner of a record that was taken. No server has this name.
@@ -128,31 +122,19 @@ impl RecordStore for Broker {
 
 impl Broker {
     /// Says that this server is there, until `stop` becomes true.
-    pub(super) async fn beat(&self, mut stop: watch::Receiver<bool>) {
+    pub(super) async fn beat(&self, stop: watch::Receiver<bool>) {
         if self.shared.records.is_none() && self.shared.members.is_none() {
             return;
         }
-        tokio::select! {
-            () = self.beat_on() => {}
-            () = stopped(&mut stop) => {}
-        }
-    }
-
-    async fn beat_on(&self) {
-        let mut beats = interval(BEAT);
-        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            beats.tick().await;
+        let beat = async || {
             let answer = self.servers(&self.shared.name, Some(ALIVE_FOR)).await;
-            // The connection says what is wrong.
-            if let Ok((n_servers, _)) = answer {
-                self.shared.servers.set(n_servers);
-            }
-        }
+            answer.ok().map(|(n_servers, _)| n_servers)
+        };
+        self.shared.pulse.run(beat, stop).await;
     }
 
     /// The number of servers, and whether this one is there. With a lifetime it is there from now on, for so long.
-    async fn servers(&self, name: &str, lifetime: Option<Duration>) -> Result<(i64, bool), RequestError> {
+    async fn servers(&self, name: &str, lifetime: Option<Duration>) -> Result<(usize, bool), RequestError> {
         let script = Request::Script {
             script: &SERVERS,
             keys: vec![self.shared.keys.servers()],
@@ -160,7 +142,9 @@ impl Broker {
         };
         let reply = self.request(script).await?;
         match <[Reply; 2]>::try_from(reply.into_elements()) {
-            Ok([Reply::Integer(n_servers), Reply::Integer(is_there)]) => Ok((n_servers, is_there == 1)),
+            Ok([Reply::Integer(n_servers), Reply::Integer(is_there)]) => {
+                Ok((usize::try_from(n_servers).unwrap_or(0), is_there == 1))
+            }
             _ => Err(unreadable()),
         }
     }

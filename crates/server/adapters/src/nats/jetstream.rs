@@ -17,7 +17,7 @@ use plimsoll_nats::{
     header,
     jetstream::{ApiError, KeptStream, Republish},
 };
-use plimsoll_telemetry::{Dependency, Gauge, Registry};
+use plimsoll_telemetry::{Dependency, Registry};
 use tokio::{sync::watch, time::timeout};
 
 use self::{
@@ -34,7 +34,8 @@ use super::servers::NatsServers;
 use crate::{
     broker::{Body, ENVELOPE_BYTES, HEAD_IN_TTLS, Hearing, Keys, Limits, Listener, Source, Store, Table},
     members::{Changes, LIFETIME, keep_members},
-    records::{LIFETIME_IN_TTLS, Records, keep_records, new_name, servers_gauge},
+    pulse::{Pulse, new_name},
+    records::{LIFETIME_IN_TTLS, Records, keep_records},
     supervisor::{self, Reach},
 };
 
@@ -109,7 +110,7 @@ struct Shared {
     /// `None`: no client is present on any stream.
     presence: Option<Presence>,
     beats: Beats,
-    servers: Gauge,
+    pulse: Pulse,
     keys: Keys,
     subjects: Subjects,
     table: Arc<Table>,
@@ -230,7 +231,7 @@ impl JetStream {
                     registers: Registers::default(),
                 }),
                 beats: Beats::default(),
-                servers: servers_gauge(registry),
+                pulse: Pulse::new(registry),
                 keys: Keys::new(prefix, false),
                 subjects,
                 table: Arc::new(if member_ttl.is_some() {

@@ -75,9 +75,21 @@ const KEPT = [
   ["Joins and leaves that wait for the webhook", "presence_webhook_queue_size"],
 ];
 
+/** Title, metric, how it is written. */
+const SHARED = [
+  ["Servers that share the broker", "broker_servers_num", count],
+  ["Messages read that were not announced", "broker_repaired_total", count],
+  ["Losses that clients were told", "broker_gaps_total", count],
+  ["Cut off from the broker", "broker_deaf_milliseconds_total", (ms) => age(ms / 1000)],
+  ["Channels of other servers", "cluster_channels_num", count],
+  ["Cut off from other servers", "cluster_deaf_seconds", age],
+  ["Messages that did not reach other servers", "cluster_unsent_msg_total", count],
+];
+
 const HISTOGRAMS = [
   ["Broadcasts, to their last write", "broadcast_duration_seconds", {}],
   ["Event loop lag", "event_loop_lag_seconds", {}],
+  ["Broker, from a question to its answer", "broker_round_trip_seconds", {}],
   ["Application: connect", "rpc_call_duration_seconds", { command: "connect" }],
   ["Application: command", "rpc_call_duration_seconds", { command: "command" }],
 ];
@@ -149,6 +161,14 @@ function showDependencies({ dependencies }) {
     element("tr", {}, element("td", {}, name), element("td", { class: up ? "good" : "bad" }, up ? "there" : reason), number(age(for_s))),
   );
   byId("dependencies").replaceChildren(...rows);
+}
+
+function showShared(state) {
+  const there = SHARED.filter(([, name]) => name in state.metrics);
+  // A server without others has the last one, too.
+  byId("shared").hidden = there.length < 2;
+  const rows = there.map(([title, name, write]) => element("tr", {}, element("td", {}, title), number(write(total(state, name)))));
+  byId("servers").replaceChildren(...rows);
 }
 
 function showSlowSessions({ slow_sessions: sessions }) {
@@ -232,6 +252,7 @@ function show() {
   document.title = `${count(total(state, "clients_num"))} clients · Plimsoll`;
   showTiles();
   showDependencies(state);
+  showShared(state);
   showHistograms(state);
   showSlowSessions(state);
   showStreams(state);

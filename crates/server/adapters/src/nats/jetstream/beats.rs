@@ -5,16 +5,10 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use tokio::{
-    sync::watch,
-    time::{Instant, MissedTickBehavior, interval, timeout},
-};
+use tokio::{sync::watch, time::Instant};
 
 use super::{JetStream, requests::Request};
-use crate::{
-    records::{ALIVE_FOR, BEAT},
-    supervisor::stopped,
-};
+use crate::pulse::ALIVE_FOR;
 
 /// The most servers. Overflow rule: a further one seems gone, until one that is gone makes room.
 const MAX_SERVERS: usize = 1000;
@@ -88,30 +82,17 @@ impl Beats {
 
 impl JetStream {
     /// Says that this server is there, until `stop` becomes true.
-    pub(super) async fn beat(&self, mut stop: watch::Receiver<bool>) {
-        tokio::select! {
-            () = self.beat_on() => {}
-            () = stopped(&mut stop) => {}
-        }
-    }
-
-    async fn beat_on(&self) {
-        let mut beats = interval(BEAT);
-        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            beats.tick().await;
+    pub(super) async fn beat(&self, stop: watch::Receiver<bool>) {
+        let beat = async || {
             let beat = Request {
                 subject: self.shared.subjects.beats(),
                 header: Vec::new(),
                 payload: self.shared.name.clone().into(),
             };
-            // The connection says what is wrong.
-            let _sent = timeout(ALIVE_FOR, self.shared.requests.publish(beat)).await;
-            let n_servers = self.shared.beats.number();
-            self.shared
-                .servers
-                .set(i64::try_from(n_servers).unwrap_or(i64::MAX));
-        }
+            let sent = self.shared.requests.publish(beat).await;
+            sent.ok().map(|()| self.shared.beats.number())
+        };
+        self.shared.pulse.run(beat, stop).await;
     }
 }
 
