@@ -17,6 +17,7 @@ import { freePort, isFree } from "./support/ports.mjs";
 import { eventually } from "./support/processes.mjs";
 import { Prometheus } from "./support/prometheus.mjs";
 import { RedisServer } from "./support/redis.mjs";
+import { RedisCluster } from "./support/redis-cluster.mjs";
 import { folderOf } from "./support/scripts.mjs";
 import { scrape } from "./support/scrape.mjs";
 
@@ -25,11 +26,27 @@ const NEWS = '{"channel":"$pubsub","stream_name":"news"}';
 /** A fault of an engine lasts seconds, and a server waits up to 8 s before it tries again. */
 const PATIENCE_MS = 60_000;
 
+/** Engines that lose their data with each death. A broker tells of it when the engine is back. */
 const ENGINES = {
   "--pubsub redis": { start: (t) => RedisServer.start(t), flags: ({ url }) => ["--pubsub", "redis", "--redis_url", url] },
   "--pubsub nats": { start: (t) => NatsServer.start(t), flags: ({ url }) => ["--pubsub", "nats", "--nats_servers", url] },
   "--broker redis": { start: (t) => RedisServer.start(t), flags: ({ url }) => ["--broker", "redis", "--redis_url", url] },
+  "--broker redis in a Redis Cluster": {
+    start: startForgetfulCluster,
+    flags: ({ url }) => ["--broker", "redis", "--redis_url", url],
+  },
+  "--broker nats": {
+    start: (t) => NatsServer.start(t, { jetStream: true, forgets: true }),
+    flags: ({ url }) => ["--broker", "nats", "--nats_servers", url],
+  },
 };
+
+/** A Redis Cluster of which the node that has the stream `news` is killed. */
+async function startForgetfulCluster(t) {
+  const cluster = await RedisCluster.start(t, { forgets: true });
+  const node = cluster.nodes[await cluster.primaryOf("news")];
+  return { url: cluster.url, kill: () => node.kill(), resume: () => node.resume() };
+}
 
 describe("Prometheus", () => {
   const rules = readYaml("prometheus", "rules.yml").groups.find(({ name }) => name === "plimsoll-cluster").rules;
@@ -69,12 +86,12 @@ describe("Prometheus", () => {
       }, "all rules to be evaluated");
       assert.deepEqual(found.filter(({ health, state }) => health !== "ok" || state === "firing"), []);
 
-      // An engine that keeps nothing on disk: its messages are gone.
       await store.kill();
       const isDeaf = () => prometheus.query('anycable_go_dependency_up{dependency!="server"} == 0');
       await eventually(async () => (await isDeaf()).length >= 2, "both servers to notice", PATIENCE_MS);
-      if (engine === "--broker redis") await store.resume();
-      const expected = engine === "--broker redis" ? "PlimsollMessagesLost" : "PlimsollMissedMessages";
+      const isBroker = engine.startsWith("--broker");
+      if (isBroker) await store.resume();
+      const expected = isBroker ? "PlimsollMessagesLost" : "PlimsollMissedMessages";
       await eventually(async () => (await firing()).includes(expected), expected, PATIENCE_MS);
       assert.ok(clients.every(({ socket }) => socket.readyState === socket.OPEN));
     });
@@ -113,22 +130,25 @@ const needed = (settings) =>
   ["shutdown_delay", "shutdown_slowdrain_period", "shutdown_timeout"].reduce((sum, name) => sum + seconds(settings, name), 0);
 
 describe("the manifests for Kubernetes", () => {
-  const secrets = {
-    redis: { PLIMSOLL_REDIS_URL: "redis://redis:6379" },
-    nats: { PLIMSOLL_NATS_SERVERS: "nats://nats:4222" },
-  };
+  const cases = [
+    ["redis", "PLIMSOLL_REDIS_URL", "redis://redis:6379", /^adapter = "redis"/m],
+    ["redis", "PLIMSOLL_REDIS_URL", "redis://:s@redis-0:6379,redis://:s@redis-1:6379", /^adapter = "redis"/m],
+    ["redis", "PLIMSOLL_REDIS_URL", "redis://redis-cluster:6379,", /^adapter = "redis"/m],
+    ["nats", "PLIMSOLL_NATS_SERVERS", "nats://nats:4222", /^pubsub_adapter = "nats"/m],
+    ["jetstream", "PLIMSOLL_NATS_SERVERS", "nats://nats-0:4222,nats://nats-1:4222", /^replicas = 3[^]*^adapter = "nats"/m],
+  ];
 
-  for (const [engine, addresses] of Object.entries(secrets)) {
-    test(`${engine}: fit together, and start a server with settings that it takes`, async () => {
-      const resources = await manifests("kustomize", deployPath("kubernetes", engine));
+  for (const [folder, variable, address, expected] of cases) {
+    test(`${folder} with ${address}: fit together, and start a server with settings that it takes`, async () => {
+      const resources = await manifests("kustomize", deployPath("kubernetes", folder));
       const of = (kind) => resources.find((resource) => resource.kind === kind);
       const { spec } = of("Deployment");
       const [container] = spec.template.spec.containers;
-      const env = { PLIMSOLL_SECRET: "s", PLIMSOLL_RPC_HOST: "app:50051", PLIMSOLL_NODE_ID: "one", ...addresses };
+      const env = { PLIMSOLL_SECRET: "s", PLIMSOLL_RPC_HOST: "app:50051", PLIMSOLL_NODE_ID: "one", [variable]: address };
       assert.deepEqual(container.env.map(({ name }) => name), ["PLIMSOLL_NODE_ID"]);
-      assert.ok(readDeploy("kubernetes", engine, "kustomization.yaml").includes(Object.keys(addresses)[0]));
+      assert.ok(readDeploy("kubernetes", folder, "kustomization.yaml").includes(variable));
       const settings = await settingsOf(container.args, env);
-      assert.match(settings, engine === "redis" ? /^adapter = "redis"/m : /^pubsub_adapter = "nats"/m);
+      assert.match(settings, expected);
       assert.ok(spec.template.spec.terminationGracePeriodSeconds > needed(settings));
       assert.deepEqual(spec.strategy.rollingUpdate, { maxSurge: 1, maxUnavailable: 0 });
       assert.equal(spec.replicas, 3);
@@ -158,14 +178,22 @@ describe("the manifests for Kubernetes", () => {
       ];
       for (const [label, value] of selectors.flatMap(Object.entries)) assert.equal(labels[label], value);
       const may = of("NetworkPolicy").spec.egress.flatMap(({ ports }) => ports.map(({ port }) => port));
-      for (const value of [env.PLIMSOLL_RPC_HOST, ...Object.values(addresses)]) {
+      for (const value of [env.PLIMSOLL_RPC_HOST, ...address.split(",").filter(Boolean)]) {
         assert.ok(may.includes(Number(value.split(":").at(-1))), value);
       }
     });
   }
 });
 
-const COMPOSED = { redis: RedisServer, nats: NatsServer };
+/** The program of the engine of each compose file, and whether it goes on when one of its servers dies. */
+const COMPOSED = {
+  redis: { program: RedisServer },
+  nats: { program: NatsServer },
+  jetstream: { program: NatsServer, isCluster: true },
+  "redis-cluster": { program: RedisServer, isCluster: true },
+};
+
+const engineServices = (services) => Object.entries(services).filter(([name]) => /^(redis|nats)(-\d)?$/.test(name));
 
 describe("the compose files of several servers", () => {
   for (const engine of Object.keys(COMPOSED)) {
@@ -186,7 +214,9 @@ describe("the compose files of several servers", () => {
         // The check needs `inter` × `fall`, and then some.
         assert.ok(seconds(settings, "shutdown_delay") >= 2 * 2);
       }
-      for (const name of [engine, "balancer"]) assert.ok(services[name].healthcheck.test, name);
+      const asked = [...engineServices(services).map(([name]) => name), "balancer"];
+      for (const name of asked) assert.ok(services[name].healthcheck.test, name);
+      assert.equal(asked.length - 1, { jetstream: 3, "redis-cluster": 6 }[engine] ?? 1);
       for (const [name, { volumes = [], ports = [] }] of Object.entries(services)) {
         for (const { type, source } of volumes) if (type === "bind") assert.ok(existsSync(source), `${name}: ${source}`);
         for (const { host_ip } of ports) assert.equal(host_ip, "127.0.0.1", name);
@@ -203,9 +233,7 @@ describe("the compose files of several servers", () => {
 /** The engine, the servers and the balancer of a compose file, without containers, on loopback addresses. */
 async function rehearse(t, engine) {
   const { services } = await manifests("compose", deployPath(`compose.${engine}.yml`));
-  // The port of NATS' monitor may be taken here, and is not asked.
-  const options = services[engine].command.filter((word) => !/^(redis-server|--http_port|8222)$/.test(word));
-  const store = await COMPOSED[engine].start(t, { options });
+  const store = await startEngine(t, engine, services);
   const hosts = {};
   const [port, metrics, front] = [await freePort(), await freePort(), await freePort()];
   const config = readDeploy("haproxy", "haproxy.cfg")
@@ -231,7 +259,7 @@ async function rehearse(t, engine) {
   const startOne = async (n, host) => {
     const { PLIMSOLL_RPC_HOST: _, PLIMSOLL_HTTP_RPC_SECRET: __, ...variables } = services[`plimsoll-${n}`].environment;
     const env = Object.fromEntries(
-      Object.entries(variables).map(([name, value]) => [name, value.replace(/@(redis:6379|nats:4222)/, `@${store.address}`)]),
+      Object.entries(variables).map(([name, value]) => [name, store.here(value)]),
     );
     const words = ["--config_path", deployPath("plimsoll.toml"), "--noauth", "--norpc", "--public_streams"];
     const server = await Server.startIn({ env }, ...words, "--host", host, "--port", String(port), "--metrics_port", String(metrics));
@@ -251,12 +279,20 @@ async function rehearse(t, engine) {
   const broadcast = (text) =>
     fetch(url("/_broadcast"), {
       method: "POST",
-      headers: { authorization: `Bearer ${key}` },
+      headers: { authorization: `Bearer ${key}`, "idempotency-key": text },
       body: JSON.stringify({ stream: "news", data: JSON.stringify(text) }),
     });
+  const assertAllHear = async (clients, text) => {
+    for (const client of clients) assert.equal(JSON.parse(await client.frames.next()).message, text);
+  };
   const assertHeard = async (clients, text) => {
     assert.equal((await broadcast(text)).status, 201);
-    for (const client of clients) assert.equal(JSON.parse(await client.frames.next()).message, text);
+    await assertAllHear(clients, text);
+  };
+  /** While a cluster chooses its leaders, a backend sends its message again. */
+  const assertHeardAtLast = async (clients, text) => {
+    await eventually(async () => (await broadcast(text)).status === 201, `a confirmation of ${text}`, PATIENCE_MS);
+    await assertAllHear(clients, text);
   };
 
   // All three are taken when connections are spread over all three.
@@ -293,14 +329,64 @@ async function rehearse(t, engine) {
   }, "a client of the server that has moved", PATIENCE_MS);
   await assertHeard(stayed, "three");
 
+  const assertAllReady = async () => {
+    for (const { isReady } of [moved, servers[1], servers[2]]) await eventually(isReady, "every server to be ready", PATIENCE_MS);
+    await answers("/", 200);
+    assert.ok(stayed.every(({ socket }) => socket.readyState === socket.OPEN));
+  };
+  if (COMPOSED[engine].isCluster) {
+    const [dead] = store.programs;
+    await dead.kill();
+    await assertHeardAtLast(stayed, "without one");
+    await assertAllReady();
+    await dead.resume();
+    await assertHeardAtLast(stayed, "with all");
+  }
+
   // Without the engine new clients wait outside, and open sessions stay.
-  await store.kill();
+  await Promise.all(store.programs.map((program) => program.kill()));
   await answers("/", 503);
-  await store.resume();
-  for (const { isReady } of [moved, servers[1], servers[2]]) await eventually(isReady, "every server to be ready", PATIENCE_MS);
-  await answers("/", 200);
-  assert.ok(stayed.every(({ socket }) => socket.readyState === socket.OPEN));
-  await assertHeard(stayed, "four");
+  await Promise.all(store.programs.map((program) => program.resume()));
+  await assertAllReady();
+  await assertHeardAtLast(stayed, "four");
+}
+
+/**
+ * The engine of a compose file with its arguments: each server at a loopback address of its own. `here` has those addresses in place
+ * of the ones between containers.
+ */
+async function startEngine(t, engine, services) {
+  const [port, routes] = [await freePort(), await freePort()];
+  const found = engineServices(services);
+  const hosts = {};
+  for (const [n, [name, { networks }]] of found.entries()) {
+    for (const known of [name, networks.default?.ipv4_address]) if (known) hosts[known] = `127.0.1.${n + 1}`;
+  }
+  const here = (text) =>
+    text.replaceAll(/([\w.-]+):(6379|4222|6222)\b/g, (_, name, given) => `${hosts[name] ?? name}:${given === "6222" ? routes : port}`);
+  const programs = found.map(async ([name, { entrypoint, command }]) => {
+    const words = [...(entrypoint ?? []), ...command];
+    // The port of NATS' monitor may be taken here, and is not asked; its folder is the one of the test.
+    const options = words.filter((word) => !/^(redis-server|nats-server|--http_port|8222|--http_port=8222|--jetstream|--store_dir=.*)$/.test(word));
+    const local = options.map((word) => here(word.replace("0.0.0.0", hosts[name])));
+    // What a container connects from is its address; here it would be 127.0.0.1.
+    if (words.includes("--cluster-enabled")) local.push("--cluster-announce-ip", hosts[name]);
+    return COMPOSED[engine].program.start(t, { host: hosts[name], port, options: local, jetStream: words.includes("--jetstream") });
+  });
+  const store = { programs: await Promise.all(programs), here };
+  // The container that makes a cluster of the servers.
+  for (const { command, environment } of Object.values(services).filter(({ command }) => command?.[0] === "sh")) {
+    const [program, ...words] = command.map(here);
+    const env = { ...process.env, ...environment };
+    // At the second time it has nothing to do.
+    for (const expected of [/All 16384 slots covered/, /^$/]) assert.match((await promisify(execFile)(program, words, { env })).stdout, expected);
+    for (const redis of store.programs) {
+      const client = redis.client(t, { password: environment.REDISCLI_AUTH });
+      const isUp = async () => (await client.call("CLUSTER", "INFO")).includes("cluster_state:ok");
+      await eventually(isUp, "a node that takes messages", PATIENCE_MS);
+    }
+  }
+  return store;
 }
 
 describe("the systemd unit of several servers", () => {

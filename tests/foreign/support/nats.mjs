@@ -18,6 +18,7 @@ const running = new Set();
 process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 
 export class NatsServer {
+  #host;
   #port;
   #monitor;
   #options;
@@ -27,10 +28,11 @@ export class NatsServer {
 
   /**
    * Ends with the test. `jetStream`: it keeps streams in a folder of its own, which it loses with each death if it `forgets`.
-   * `settings` are lines of a settings file.
+   * `settings` are lines of a settings file. `host` is an address of this machine.
    */
-  static async start(t, { port, options = [], settings, jetStream = false, forgets = false } = {}) {
+  static async start(t, { host = "127.0.0.1", port, options = [], settings, jetStream = false, forgets = false } = {}) {
     const server = new NatsServer();
+    server.#host = host;
     server.#port = port ?? (await freePort());
     server.#monitor = await freePort();
     server.#options = options;
@@ -60,14 +62,14 @@ export class NatsServer {
   }
 
   get address() {
-    return `127.0.0.1:${this.#port}`;
+    return `${this.#host}:${this.#port}`;
   }
 
   /** Starts again what was killed. */
   async resume() {
     if (this.#forgets) rmSync(join(this.#folder, "store"), { recursive: true, force: true });
     const monitor = this.#options.includes("--http_port") ? [] : ["--http_port", String(this.#monitor)];
-    const args = ["--addr", "127.0.0.1", "--port", String(this.#port), ...monitor, ...this.#options];
+    const args = ["--addr", this.#host, "--port", String(this.#port), ...monitor, ...this.#options];
     const child = spawn("nats-server", args, { stdio: ["ignore", "inherit", "pipe"] });
     this.#child = child;
     running.add(child);

@@ -21,13 +21,13 @@ export class RedisCluster {
   /** The servers: first the primaries, then the replica of the first one, of the second one, …. */
   nodes;
 
-  /** Keeps what it is told on disk. Ends with the test. */
-  static async start(t, { nReplicas = 0, password } = {}) {
+  /** Keeps what it is told on disk, unless it `forgets`. Ends with the test. */
+  static async start(t, { nReplicas = 0, password, forgets = false } = {}) {
     const cluster = new RedisCluster();
     cluster.#password = password;
     const ports = [];
     const options = () => [
-      ...["--appendonly", "yes", "--appendfsync", "everysec", "--cluster-enabled", "yes"],
+      ...["--appendonly", forgets ? "no" : "yes", "--appendfsync", "everysec", "--cluster-enabled", "yes"],
       ...["--cluster-node-timeout", NODE_TIMEOUT_MS, "--cluster-replica-validity-factor", "0"],
       ...["--repl-diskless-sync-delay", "0", "--cluster-port", ports.at(-1)],
       ...(password ? ["--requirepass", password, "--masterauth", password] : []),
@@ -105,8 +105,13 @@ export class RedisCluster {
   async nameAt(n, beginning) {
     for (let number = 0; ; number++) {
       const name = `${beginning}-${number}`;
-      if (Math.floor((N_PRIMARIES * (await this.slot(name))) / N_SLOTS) === n) return name;
+      if ((await this.primaryOf(name)) === n) return name;
     }
+  }
+
+  /** The number of the primary that has this hash tag at first. */
+  async primaryOf(name) {
+    return Math.floor((N_PRIMARIES * (await this.slot(name))) / N_SLOTS);
   }
 
   slot(key) {

@@ -14,14 +14,16 @@ const running = new Set();
 process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 
 export class RedisServer {
+  #host;
   #port;
   #folder;
   #options;
   #child;
 
-  /** Keeps nothing on disk, unless the options say so. Ends with the test. */
-  static async start(t, { port, options = ["--appendonly", "no"] } = {}) {
+  /** Keeps nothing on disk, unless the options say so. `host` is an address of this machine. Ends with the test. */
+  static async start(t, { host = "127.0.0.1", port, options = ["--appendonly", "no"] } = {}) {
     const server = new RedisServer();
+    server.#host = host;
     server.#port = port ?? (await freePort());
     server.#options = options;
     server.#folder = mkdtempSync(join(tmpdir(), "plimsoll-redis-"));
@@ -38,12 +40,12 @@ export class RedisServer {
   }
 
   get address() {
-    return `127.0.0.1:${this.#port}`;
+    return `${this.#host}:${this.#port}`;
   }
 
   /** Starts again what was killed, with what it kept. */
   async resume() {
-    const args = ["--port", String(this.#port), "--bind", "127.0.0.1", "--dir", this.#folder, "--save", ""];
+    const args = ["--port", String(this.#port), "--bind", this.#host, "--dir", this.#folder, "--save", ""];
     const child = spawn("redis-server", [...args, ...this.#options], { stdio: ["ignore", "pipe", "inherit"] });
     this.#child = child;
     running.add(child);
@@ -72,7 +74,7 @@ export class RedisServer {
 
   /** A foreign client, which ends with the test; a command fails when the server goes away meanwhile. */
   client(t, options = {}) {
-    const client = new Redis(this.#port, "127.0.0.1", { maxRetriesPerRequest: 0, retryStrategy: () => 50, ...options });
+    const client = new Redis(this.#port, this.#host, { maxRetriesPerRequest: 0, retryStrategy: () => 50, ...options });
     client.on("error", () => {});
     t.after(() => client.disconnect());
     return client;
