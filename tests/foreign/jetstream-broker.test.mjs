@@ -8,7 +8,7 @@ import { NatsServer, cutTunnel, inJetStream, startNatsBehindTunnel, startNatsClu
 import { plimsoll } from "./support/plimsoll.mjs";
 import { eventually } from "./support/processes.mjs";
 import { RedisServer } from "./support/redis.mjs";
-import { PATIENCE_MS, expectNumbers, next, publish, readiness, send, subscribed } from "./support/shared-streams.mjs";
+import { PATIENCE_MS, expectNumbers, next, publish, pubsub, readiness, send, subscribed } from "./support/shared-streams.mjs";
 
 const natsEngine = {
   flags: inJetStream,
@@ -116,6 +116,26 @@ test("a full JetStream is named, and broadcasts are answered 503", async (t) => 
   for (let n = 0; status === 201 && n < 100; n++) ({ status } = await send(server, { stream: "s", data }, String(n)));
   assert.equal(status, 503);
   await server.logged(/JetStream does not store messages: .* Give JetStream more room/);
+});
+
+test("a message of another program at the end of a log costs that stream alone, until it is removed", async (t) => {
+  const nats = await NatsServer.start(t, { jetStream: true });
+  const server = await start(t, nats);
+  await ready(server);
+  const [client, other] = [await subscribed(t, server, "s"), await subscribed(t, server, "other")];
+  await publish(server, "s", 1);
+  await expectNumbers(client, 1, 1);
+  const peer = await nats.peer(t);
+  await peer.publish("plimsoll.h.cw", "hello");
+  for (let n = 0; n < 3; n++) assert.equal((await send(server, { stream: "s", data: "2" }, "same")).status, 503);
+  await publish(server, "other", 1);
+  await expectNumbers(other, 1, 1);
+  assert.equal(await readiness(server), 200);
+  await peer.publish("$JS.API.STREAM.PURGE.plimsoll", JSON.stringify({ filter: "plimsoll.h.cw" }));
+  await publish(server, "s", 2);
+  assert.deepEqual(await next(client), { type: "reject_history", identifier: pubsub("s") });
+  const { message, offset } = await next(client);
+  assert.deepEqual([message, offset], [2, 1]);
 });
 
 describe("a cluster of three NATS servers", () => {

@@ -8,7 +8,18 @@ import { brokerScenarios } from "./support/broker-scenarios.mjs";
 import { plimsoll } from "./support/plimsoll.mjs";
 import { eventually } from "./support/processes.mjs";
 import { RedisServer } from "./support/redis.mjs";
-import { PATIENCE_MS, expectNumbers, expectReadiness, inRedis, publish, send, startServer, subscribed } from "./support/shared-streams.mjs";
+import {
+  PATIENCE_MS,
+  expectNumbers,
+  expectReadiness,
+  inRedis,
+  next,
+  publish,
+  pubsub,
+  send,
+  startServer,
+  subscribed,
+} from "./support/shared-streams.mjs";
 
 const durable = (t) => RedisServer.start(t, { options: ["--appendonly", "yes", "--appendfsync", "everysec"] });
 
@@ -62,6 +73,82 @@ test("a Redis that is full refuses messages, which one line says, and goes on wh
   await admin.config("SET", "maxmemory", "0");
   assert.equal((await send(server, { stream: "s", data: "2" }, "same")).status, 201);
   await expectNumbers(client, 1, 2);
+});
+
+describe("keys of another program cost their stream alone, until they are removed", () => {
+  const head = (...fields) => ["HSET", "plimsoll:{s}:head", "e", "epoch", "t", "5", ...fields];
+  for (const [what, expected, ...plants] of [
+    ["a head that is no hash", /WRONGTYPE/, ["SET", "plimsoll:{s}:head", "x"]],
+    ["a head without a number", /ERR .*arithmetic on local 'top'/, head("s", "many")],
+    ["a log that is no stream", /WRONGTYPE/, head("s", "3"), ["RPUSH", "plimsoll:{s}:log", "x"]],
+    ["a log with greater ids", /equal or smaller than the target stream top item/, head("s", "3"), ["XADD", "plimsoll:{s}:log", "*", "f", "1"]],
+  ]) {
+    for (const isHeard of [true, false]) {
+      test(`${what} of a stream that is ${isHeard ? "heard" : "not heard"}: broadcasts are answered 503`, async (t) => {
+        const redis = await RedisServer.start(t);
+        const admin = redis.client(t);
+        const server = await startServer(inRedis(redis.url));
+        t.after(() => server.stop());
+        const other = await subscribed(t, server, "other");
+        const client = isHeard && (await subscribed(t, server, "s"));
+        if (isHeard) {
+          await publish(server, "s", 0);
+          assert.equal((await next(client)).message, 0);
+        }
+        await admin.del("plimsoll:{s}:head", "plimsoll:{s}:log");
+        for (const plant of plants) await admin.call(...plant);
+        for (let n = 0; n < 3; n++) assert.equal((await send(server, { stream: "s", data: "1" }, "same")).status, 503);
+        const reason = new RegExp(`The Redis broker does not take all requests: Redis refused the command: .*${expected.source}`, "g");
+        await server.logged(reason);
+        assert.equal(server.stderr.match(reason).length, 1);
+        await publish(server, "other", 1);
+        await expectNumbers(other, 1, 1);
+        await expectReadiness([server], 200);
+        await admin.del("plimsoll:{s}:head", "plimsoll:{s}:log");
+        assert.equal((await send(server, { stream: "s", data: "1" }, "same")).status, 201);
+        if (isHeard) {
+          assert.deepEqual(await next(client), { type: "reject_history", identifier: pubsub("s") });
+          await expectNumbers(client, 1, 1);
+        }
+        await expectNumbers(await subscribed(t, server, "s", { since: 1 }), 1, 1);
+      });
+    }
+  }
+
+  test("a log without a head is replaced, and entries of another form are left out, which a client that asks for them is told", async (t) => {
+    const redis = await RedisServer.start(t);
+    const admin = redis.client(t);
+    const server = await startServer(inRedis(redis.url));
+    t.after(() => server.stop());
+    await admin.set("plimsoll:{s}:log", "x");
+    await publish(server, "s", 1);
+    // Neither is a message: other fields, and a payload that is no JSON.
+    await admin.call("XADD", "plimsoll:{s}:log", "2-0", "other", "field");
+    await admin.call("XADD", "plimsoll:{s}:log", "3-0", "t", "5", "b", "5", "p", "{");
+    await admin.hset("plimsoll:{s}:head", "s", "3");
+    await publish(server, "s", 2);
+    const client = await subscribed(t, server, "s", { since: 1 });
+    assert.equal((await next(client)).type, "reject_history");
+    await publish(server, "s", 3);
+    assert.equal((await next(client)).message, 3);
+    await server.logged(/A message of the broker is dropped: another program has written it/);
+  });
+
+  test("members that are no hash: messages go on, and who is there is told when the key is removed", async (t) => {
+    const redis = await RedisServer.start(t);
+    const admin = redis.client(t);
+    const server = await startServer(inRedis(redis.url));
+    t.after(() => server.stop());
+    const client = await subscribed(t, server, "s");
+    await admin.set("plimsoll:{s}:members", "x");
+    client.send({ command: "join", identifier: pubsub("s"), presence: { id: "kay" } });
+    await server.logged(/The Redis broker does not take all requests: Redis refused the command: WRONGTYPE/);
+    await publish(server, "s", 1);
+    await expectNumbers(client, 1, 1);
+    await admin.del("plimsoll:{s}:members");
+    const { type, message } = await next(client);
+    assert.deepEqual([type, message], ["presence", { type: "join", id: "kay" }]);
+  });
 });
 
 describe("a Redis that cannot be used is named, in one line, and does not end the server", () => {

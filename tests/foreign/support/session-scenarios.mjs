@@ -40,7 +40,8 @@ const HABITS = {
   },
 };
 
-class Cluster {
+/** Servers that share a store, and an application. */
+export class Cluster {
   servers = [];
 
   static async start(t, engine, { n = 2, flags = [] } = {}) {
@@ -112,7 +113,7 @@ async function act(client) {
   return message;
 }
 
-const counted = (n) => (_, content) => content?.includes(`"n":"${n}"`);
+export const counted = (n) => (_, content) => content?.includes(`"n":"${n}"`);
 
 /**
  * An engine has `flags(store)` for the servers, and `start(t)` for a store. `sessions(t, store)` makes a function that finds the
