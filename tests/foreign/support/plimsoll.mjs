@@ -14,6 +14,22 @@ import { eventually } from "./processes.mjs";
 export const PROGRAM = process.env.PLIMSOLL_BIN;
 assert.ok(PROGRAM, "PLIMSOLL_BIN must name the binary; `cargo xtask test --only e2e` sets it");
 
+/** Another release for every second server of an engine (docs/how-to/several-servers.md); the program itself without one. */
+const OTHER_PROGRAM = process.env.PLIMSOLL_OTHER_BIN ?? PROGRAM;
+
+/** How many servers were started at each Redis or NATS. */
+const startedAt = new Map();
+
+/** The program of the next server with these arguments. */
+function programOf(args) {
+  const at = args.findIndex((arg) => /^--(redis_url|nats_servers)$/.test(arg));
+  if (at < 0) return PROGRAM;
+  const engine = args[at + 1].split(",").toSorted().join();
+  const n = startedAt.get(engine) ?? 0;
+  startedAt.set(engine, n + 1);
+  return n % 2 === 0 ? PROGRAM : OTHER_PROGRAM;
+}
+
 /** The longest that a command of these tests may take. */
 const COMMAND_PATIENCE_MS = 90_000;
 
@@ -37,12 +53,13 @@ export const ENVIRONMENT = {
  * Starts the program; `n_files` is the most that it may open and `file_blocks` the most that it may write into a file,
  * in 512 bytes, as an administrator would set it. `env` comes on top of the environment, and `cwd` is where it runs.
  * `stdout` and `stderr` are open files in place of pipes to this process; `namespace` is the network namespace it runs in.
+ * `executable` is another release of the program.
  */
-function start(args, { n_files, file_blocks, env, cwd, namespace, stdout = "pipe", stderr = "pipe" } = {}) {
+function start(args, { executable = PROGRAM, n_files, file_blocks, env, cwd, namespace, stdout = "pipe", stderr = "pipe" } = {}) {
   const limits = [n_files && `ulimit -n ${n_files}`, file_blocks && `ulimit -f ${file_blocks}`].filter(Boolean);
   const shell = ["sh", "-c", [...limits, 'exec "$0" "$@"'].join(" && ")];
   const apart = namespace ? ["ip", "netns", "exec", namespace] : [];
-  const [program, ...words] = [...apart, ...(limits.length > 0 ? shell : []), PROGRAM, ...args];
+  const [program, ...words] = [...apart, ...(limits.length > 0 ? shell : []), executable, ...args];
   // Commands see an empty standard input at once; a server that is told to watches for its end.
   const stdin = args.includes("--exit_with_stdin") ? "pipe" : "ignore";
   const child = spawn(program, words, {
@@ -128,7 +145,7 @@ export class Server {
   static async startIn(surroundings = {}, ...args) {
     const server = new Server();
     server.#args = args;
-    server.#surroundings = surroundings;
+    server.#surroundings = { executable: programOf(args), ...surroundings };
     await server.#listen(0);
     return server;
   }
