@@ -128,6 +128,7 @@ test("a message of another program at the end of a log costs that stream alone, 
   const peer = await nats.peer(t);
   await peer.publish("plimsoll.h.cw", "hello");
   for (let n = 0; n < 3; n++) assert.equal((await send(server, { stream: "s", data: "2" }, "same")).status, 503);
+  await server.logged(/A stream takes no messages: the last message on the subject plimsoll.h.cw in JetStream is of another program/);
   await publish(server, "other", 1);
   await expectNumbers(other, 1, 1);
   assert.equal(await readiness(server), 200);

@@ -117,7 +117,7 @@ fn unconfirmed(error: &impl Display) -> EngineError {
 fn of_jetstream(error: JetStreamError) -> EngineError {
     match error {
         JetStreamError::Late(_) | JetStreamError::Lost => unconfirmed(&error),
-        JetStreamError::Refused(reason) => EngineError::Away(reason),
+        JetStreamError::Refused(_) | JetStreamError::Foreign(_) => away(&error),
         JetStreamError::Unfit(reason) => EngineError::Refused(reason),
     }
 }

@@ -221,7 +221,7 @@ impl JetStream {
             return Ok(None);
         };
         let number = stored.number;
-        let last = end(number, stored)?;
+        let last = end(subject, number, stored)?;
         if self.is_replicated() {
             return self.counting(subject, last).await.map(Some);
         }
@@ -237,7 +237,7 @@ impl JetStream {
                 let Some(stored) = self.of_leader(Wanted::Next(subject, before + 1)).await? else {
                     break;
                 };
-                let next = end::<R>(last.number, stored)?;
+                let next = end::<R>(subject, last.number, stored)?;
                 let number = next.record_number;
                 least = least.min(next.record.after());
                 if before <= next.record.after() {
@@ -312,11 +312,9 @@ impl Range {
     }
 }
 
-fn end<R: Chained>(number: u64, stored: Stored<R>) -> Result<Last<R>, JetStreamError> {
-    let record = stored.record.ok_or_else(|| {
-        let error = "the last message of the stream's subject in JetStream is of another program; remove it";
-        JetStreamError::Refused(error.to_owned())
-    })?;
+fn end<R: Chained>(subject: &str, number: u64, stored: Stored<R>) -> Result<Last<R>, JetStreamError> {
+    let foreign = || JetStreamError::Foreign(subject.to_owned());
+    let record = stored.record.ok_or_else(foreign)?;
     Ok(Last {
         number,
         record_number: stored.number,

@@ -61,6 +61,11 @@ pub enum JetStreamError {
     /// The request was refused, and may be taken later.
     #[error("{0}")]
     Refused(String),
+    /// Another program has written the last message on a subject.
+    #[error(
+        "the last message on the subject {0} in JetStream is of another program; purge the subject (nats stream purge)"
+    )]
+    Foreign(String),
     /// The request can never be taken.
     #[error("{0}")]
     Unfit(String),

@@ -2,10 +2,13 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
 };
 
-use super::record::Head;
+use super::{record::Head, requests::JetStreamError};
 
 /// The most logs whose ends are remembered. Beyond it those without a publication in progress are forgotten; the next
 /// publication asks JetStream.
@@ -31,6 +34,8 @@ pub(super) struct Lane {
     pub(super) turn: tokio::sync::Mutex<()>,
     /// `None`: it is not known.
     tip: Mutex<Option<Tip>>,
+    /// Whether the log says that another program has written to the subject.
+    is_foreign: AtomicBool,
 }
 
 impl Lane {
@@ -40,6 +45,18 @@ impl Lane {
 
     pub(super) fn set(&self, tip: Option<Tip>) {
         *lock(&self.tip) = tip;
+    }
+
+    /// The end could not be read. Another program's message there is logged once.
+    pub(super) fn tell(&self, error: &JetStreamError) {
+        if matches!(error, JetStreamError::Foreign(_)) && !self.is_foreign.swap(true, Relaxed) {
+            tracing::warn!("A stream takes no messages: {error}.");
+        }
+    }
+
+    /// The end was read.
+    pub(super) fn is_read(&self) {
+        self.is_foreign.store(false, Relaxed);
     }
 }
 

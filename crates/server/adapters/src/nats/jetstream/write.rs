@@ -58,7 +58,12 @@ impl JetStream {
             let (tip, known) = match lane.tip() {
                 // The known place may be a later one, of which only the end that is read now can be behind.
                 Some(tip) => (tip, None),
-                None => (self.tip(&subject).await?, known),
+                None => {
+                    let read = self.tip(&subject).await;
+                    let tip = read.inspect_err(|error| lane.tell(error))?;
+                    lane.is_read();
+                    (tip, known)
+                }
             };
             let record = Record::next(tip.head.as_ref(), tip.number, known.as_ref(), now_ms(), epoch);
             let id = key.map(|key| message_id(key, &subject, attempt));
