@@ -8,6 +8,7 @@ import { Browser } from "./support/browser.mjs";
 import { CableClient } from "./support/cable.mjs";
 import { CertificateFiles } from "./support/certificates.mjs";
 import { within } from "./support/deadline.mjs";
+import { NatsServer, inJetStream } from "./support/nats.mjs";
 import { Server, plimsollIn } from "./support/plimsoll.mjs";
 import { keptPort } from "./support/ports.mjs";
 import { eventually } from "./support/processes.mjs";
@@ -258,6 +259,23 @@ describe("in a browser", () => {
     return { page, requests, errors };
   }
 
+  test("what passes between servers", async (t) => {
+    const nats = await NatsServer.start(t, { jetStream: true });
+    const flags = inJetStream(nats);
+    const [server, other] = [await start(t, ...flags), await start(t, ...flags)];
+    const { page, errors } = await open(t, server, 390, "light");
+    const cell = (title) => page.textContent(`#servers tr:has(td:text-is("${title}")) .number`);
+    await eventually(async () => (await cell("Servers that share the broker")) === "2", "both servers on the page");
+    assert.equal(await cell("Losses that clients were told"), "0");
+    const answers = async () => /p\(99\) .* in all/.test(await page.textContent('figure:has(b:text-is("Broker, from a question to its answer"))'));
+    await eventually(answers, "answers of the broker in the histogram");
+    assert.match(await page.textContent("#dependencies"), /nats_broker.*there/);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+    await other.stop();
+    await eventually(async () => (await cell("Servers that share the broker")) === "1", "one server on the page");
+    assert.deepEqual(errors, []);
+  });
+
   const tile = (page, title) => page.textContent(`.tile:has(h3:text-is("${title}")) output`);
 
   for (const [width, colorScheme] of [[1280, "light"], [390, "dark"]]) {
@@ -274,6 +292,7 @@ describe("in a browser", () => {
       await eventually(latency, "a broadcast in the histogram");
       assert.match(await page.textContent("#slow"), /None/);
       assert.match(await page.textContent("#dependencies"), /server.*there/);
+      assert.ok(await page.isHidden("#shared"));
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
       const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
       assert.equal(ground, colorScheme === "dark" ? "rgb(18, 21, 28)" : "rgb(244, 245, 247)");
