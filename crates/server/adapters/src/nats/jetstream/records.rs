@@ -137,13 +137,13 @@ impl Last<Entry> {
 pub(super) struct Ends(Mutex<HashMap<Box<str>, End>>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct End {
+pub(super) struct End {
     number: u64,
     since: u64,
 }
 
 impl Ends {
-    fn get(&self, key: &str) -> Option<End> {
+    pub(super) fn get(&self, key: &str) -> Option<End> {
         self.lock().get(key).copied()
     }
 
@@ -192,16 +192,18 @@ impl RecordStore for JetStream {
         let Some(sessions) = &self.shared.sessions else {
             return Ok(Outcome::Made);
         };
-        let done = timeout(CHANGE_TIMEOUT, self.change(key, change, &sessions.ends)).await;
-        let outcome = done.unwrap_or(Err(JetStreamError::Late(CHANGE_TIMEOUT)));
-        match (&outcome, change) {
-            // A record that is too long for JetStream never gets there.
-            (Err(JetStreamError::Unfit(reason)), _) => {
-                tracing::warn!("A session cannot go on at another server: {reason}.");
-                Ok(Outcome::Made)
+        let changed = async {
+            match self.change(key, change, &sessions.ends).await {
+                // It never gets there, and what is there is out of date.
+                Err(JetStreamError::Unfit(reason)) => {
+                    tracing::warn!("A session cannot go on at another server: {reason}.");
+                    self.change(key, &Change::Remove, &sessions.ends).await
+                }
+                outcome => outcome,
             }
-            _ => outcome,
-        }
+        };
+        let done = timeout(CHANGE_TIMEOUT, changed).await;
+        done.unwrap_or(Err(JetStreamError::Late(CHANGE_TIMEOUT)))
     }
 
     async fn attempt(
@@ -283,8 +285,10 @@ impl JetStream {
                     ends.set(key, None);
                     return Ok(Outcome::NotOurs);
                 }
-                (Standing::Absent { .. }, Change::Touch) => return Ok(Outcome::Absent),
-                (Standing::Absent { .. }, Change::Remove) => return Ok(Outcome::Made),
+                (Standing::Absent { .. }, Change::Touch | Change::Remove) => {
+                    ends.set(key, None);
+                    return Ok(Outcome::Absent);
+                }
                 (Standing::Absent { after }, _) => (after, 0),
                 (Standing::Ours(end), _) => (end.number, end.since),
             };

@@ -356,7 +356,7 @@ impl<L: Listener> Subscriber<L> {
                 number => {
                     if let Some(base) = subscriptions.logs.get(&number) {
                         self.take_message(&Arc::clone(base), message).await;
-                    } else if let Some(base) = subscriptions.logs.get(&(number - 1)) {
+                    } else if let Some(base) = subscriptions.logs.get(&number.wrapping_sub(1)) {
                         self.take_member(&Arc::clone(base), message).await;
                     }
                 }

@@ -470,6 +470,48 @@ async fn records_of_a_guard_are_revoked_and_later_ones_are_not() {
     scenarios::records_of_a_guard_are_revoked_and_later_ones_are_not(&a.broker, &b.broker, async {}).await;
 }
 
+/// Sends a request of JetStream's, and returns when it is carried out.
+async fn request(node: &Node, subject: &str) {
+    let request = Request {
+        subject: subject.to_owned(),
+        header: Vec::new(),
+        payload: Vec::new(),
+    };
+    node.broker
+        .shared
+        .requests
+        .ask(request)
+        .await
+        .expect("NATS is there");
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_a_record_that_is_gone_or_too_long() {
+    let nats = Nats::start();
+    let node = Node::start(nats.settings());
+    let session = |n_bytes| Session {
+        guard: "kay".into(),
+        content: vec![b'x'; n_bytes],
+    };
+    let sessions = node.broker.shared.sessions.as_ref().expect("there are sessions");
+    for end in ["lost", "removed", "too-long"] {
+        node.broker.hold(end, session(1));
+        node.broker.confirm_records().await;
+        assert!(sessions.ends.get(end).is_some(), "{end}");
+        match end {
+            "lost" => {
+                request(&node, "$JS.API.STREAM.PURGE.test-sessions").await;
+                node.broker.remove(end);
+            }
+            "removed" => node.broker.remove(end),
+            _ => node.broker.hold(end, session(2 << 20)),
+        }
+        node.broker.confirm_records().await;
+        assert_eq!(sessions.ends.get(end), None, "{end}");
+        assert_eq!(node.broker.take(end, None).await, Ok(None), "{end}");
+    }
+}
+
 #[tokio::test]
 async fn a_record_outlives_a_server_that_is_killed_and_comes_back() {
     let (mut nats, a, b) = two_servers();
