@@ -28,7 +28,7 @@ const MARKED = {
   "docs/reference/artillery.md": 1,
   "docs/reference/check.md": 2,
   "docs/reference/conform.md": 2,
-  "docs/reference/doctor.md": 1,
+  "docs/reference/doctor.md": 2,
   "docs/reference/live.md": 2,
   "docs/reference/nats-broker.md": 1,
   "docs/reference/redis-broker.md": 2,
