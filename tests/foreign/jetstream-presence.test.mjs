@@ -2,7 +2,7 @@
 // docs/reference/nats-broker.md, Presence.
 
 import { describe, test } from "node:test";
-import { cutTunnel, inJetStream, sessionsIn, startNatsBehindTunnel, startNatsCluster } from "./support/nats.mjs";
+import { cutTunnel, inJetStream, inJetStreamCluster, sessionsIn, startNatsBehindTunnel, startNatsCluster } from "./support/nats.mjs";
 import { comeAndGo, presenceScenarios } from "./support/presence-scenarios.mjs";
 
 presenceScenarios({
@@ -15,7 +15,7 @@ presenceScenarios({
 describe("a cluster of three NATS servers with three copies", () => {
   test("has the members of a stream", (t) =>
     comeAndGo(t, {
-      flags: (cluster) => ["--broker", "nats", "--nats_servers", cluster.map(({ url }) => url).join(","), "--nats_replicas", "3"],
+      flags: inJetStreamCluster,
       start: (t) => startNatsCluster(t, { jetStream: true }),
     }));
 });

@@ -2,18 +2,17 @@
 // docs/reference/nats-broker.md, Sessions.
 
 import { describe } from "node:test";
-import { NatsServer, inJetStream, sessionsIn, startNatsCluster } from "./support/nats.mjs";
+import { NatsServer, inJetStream, inJetStreamCluster, sessionsIn, startNatsCluster } from "./support/nats.mjs";
 import { sessionScenarios } from "./support/session-scenarios.mjs";
 
 sessionScenarios({ flags: inJetStream, start: (t) => NatsServer.start(t, { jetStream: true }), sessions: sessionsIn });
 
 describe("a cluster of three NATS servers with three copies", () => {
   sessionScenarios({
-    flags: ({ urls }) => ["--broker", "nats", "--nats_servers", urls, "--nats_replicas", "3"],
+    flags: ({ servers }) => inJetStreamCluster(servers),
     start: async (t) => {
       const servers = await startNatsCluster(t, { jetStream: true });
-      const urls = servers.map(({ url }) => url).join(",");
-      return { servers, urls, signal: (name) => servers.forEach((server) => server.signal(name)) };
+      return { servers, signal: (name) => servers.forEach((server) => server.signal(name)) };
     },
     sessions: (t, { servers }) => sessionsIn(t, servers[0]),
   });

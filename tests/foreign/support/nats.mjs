@@ -125,6 +125,11 @@ export const cutTunnel = (_t, nats) => () => {
 /** The flags of servers that share this NATS as their broker. */
 export const inJetStream = (nats) => ["--broker", "nats", "--nats_servers", nats.tunnel?.address ?? nats.url];
 
+/** The same for a cluster of three NATS servers, of which each has a copy. */
+export const inJetStreamCluster = (servers) => [
+  ...["--broker", "nats", "--nats_replicas", "3", "--nats_servers", servers.map(({ url }) => url).join(",")],
+];
+
 const NOTHING = [null, null];
 
 /** NO MESSAGE FOUND, and the answer to requests before there is a stream. */

@@ -120,6 +120,21 @@ impl Node {
         timeout(PATIENCE, stored).await.expect("NATS is back");
     }
 
+    /// Sends a message as another program would do it, and returns when NATS has answered.
+    async fn ask(&self, subject: &str, fields: &[(&str, &str)], payload: &str) {
+        let request = Request {
+            subject: subject.to_owned(),
+            header: if fields.is_empty() {
+                Vec::new()
+            } else {
+                header(fields)
+            },
+            payload: payload.into(),
+        };
+        let answer = self.broker.shared.requests.ask(request).await;
+        answer.expect("NATS is there");
+    }
+
     async fn next(&mut self) -> String {
         let news = timeout(PATIENCE, self.news.recv()).await;
         news.expect("it comes").expect("the node runs")
@@ -340,17 +355,7 @@ async fn a_message_that_was_written_at_the_same_time_as_another_one_is_in_no_log
     // As JetStream with several replicas can take it.
     node.broker.shared.is_replicated.store(true, Relaxed);
     let (name, value) = Record::next(Some(&first.head), 1, None, now_ms(), || "".into()).field();
-    let request = Request {
-        subject: "test.h.cw".to_owned(),
-        header: header(&[(name, &value)]),
-        payload: b"other 2".to_vec(),
-    };
-    node.broker
-        .shared
-        .requests
-        .ask(request)
-        .await
-        .expect("NATS is there");
+    node.ask("test.h.cw", &[(name, &value)], "other 2").await;
     assert_eq!(node.last().await.head.offset, 2);
     node.publish("3", None).await;
     let mut late = Node::start(nats.settings());

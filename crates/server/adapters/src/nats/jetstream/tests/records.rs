@@ -48,21 +48,6 @@ async fn records_of_a_guard_are_revoked_and_later_ones_are_not() {
     scenarios::records_of_a_guard_are_revoked_and_later_ones_are_not(&a.broker, &b.broker, async {}).await;
 }
 
-/// Sends a request of JetStream's, and returns when it is carried out.
-async fn request(node: &Node, subject: &str) {
-    let request = Request {
-        subject: subject.to_owned(),
-        header: Vec::new(),
-        payload: Vec::new(),
-    };
-    node.broker
-        .shared
-        .requests
-        .ask(request)
-        .await
-        .expect("NATS is there");
-}
-
 #[tokio::test]
 async fn nothing_is_left_of_a_record_that_is_gone_or_too_long() {
     let nats = Nats::start();
@@ -78,7 +63,7 @@ async fn nothing_is_left_of_a_record_that_is_gone_or_too_long() {
         assert!(sessions.ends.get(end).is_some(), "{end}");
         match end {
             "lost" => {
-                request(&node, "$JS.API.STREAM.PURGE.test-sessions").await;
+                node.ask("$JS.API.STREAM.PURGE.test-sessions", &[], "").await;
                 node.broker.remove(end);
             }
             "removed" => node.broker.remove(end),
@@ -129,12 +114,7 @@ async fn a_change_that_was_written_at_the_same_time_as_another_one_does_not_coun
     broker.shared.is_replicated.store(true, Relaxed);
     let subject = broker.shared.subjects.record("k");
     for change in ["held someone 1 1 3", "left - 1 1 3"] {
-        let request = Request {
-            subject: subject.clone(),
-            header: header(&[("Plimsoll-Record", change)]),
-            payload: b"kay1".to_vec(),
-        };
-        broker.shared.requests.ask(request).await.expect("NATS is there");
+        node.ask(&subject, &[("Plimsoll-Record", change)], "kay1").await;
     }
     let owned = Attempt::Owned("someone".to_owned());
     assert_eq!(broker.attempt("k", None, None).await, Ok(owned));
