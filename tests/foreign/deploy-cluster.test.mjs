@@ -11,7 +11,7 @@ import { CableClient } from "./support/cable.mjs";
 import { dashboards, deployPath, metricsOf, questions, readDeploy, readYaml } from "./support/deployment.mjs";
 import { built } from "./support/go.mjs";
 import { startHaproxy, startResolver } from "./support/haproxy.mjs";
-import { NatsServer } from "./support/nats.mjs";
+import { NatsServer, inJetStream } from "./support/nats.mjs";
 import { Server, plimsollIn } from "./support/plimsoll.mjs";
 import { freePort, isFree } from "./support/ports.mjs";
 import { eventually } from "./support/processes.mjs";
@@ -19,6 +19,7 @@ import { Prometheus } from "./support/prometheus.mjs";
 import { RedisServer } from "./support/redis.mjs";
 import { RedisCluster } from "./support/redis-cluster.mjs";
 import { folderOf } from "./support/scripts.mjs";
+import { inRedis } from "./support/shared-streams.mjs";
 import { scrape } from "./support/scrape.mjs";
 
 const NEWS = '{"channel":"$pubsub","stream_name":"news"}';
@@ -30,14 +31,14 @@ const PATIENCE_MS = 60_000;
 const ENGINES = {
   "--pubsub redis": { start: (t) => RedisServer.start(t), flags: ({ url }) => ["--pubsub", "redis", "--redis_url", url] },
   "--pubsub nats": { start: (t) => NatsServer.start(t), flags: ({ url }) => ["--pubsub", "nats", "--nats_servers", url] },
-  "--broker redis": { start: (t) => RedisServer.start(t), flags: ({ url }) => ["--broker", "redis", "--redis_url", url] },
+  "--broker redis": { start: (t) => RedisServer.start(t), flags: ({ url }) => inRedis(url) },
   "--broker redis in a Redis Cluster": {
     start: startForgetfulCluster,
-    flags: ({ url }) => ["--broker", "redis", "--redis_url", url],
+    flags: ({ url }) => inRedis(url),
   },
   "--broker nats": {
     start: (t) => NatsServer.start(t, { jetStream: true, forgets: true }),
-    flags: ({ url }) => ["--broker", "nats", "--nats_servers", url],
+    flags: inJetStream,
   },
 };
 
@@ -233,6 +234,9 @@ describe("the compose files of several servers", () => {
 /** The engine, the servers and the balancer of a compose file, without containers, on loopback addresses. */
 async function rehearse(t, engine) {
   const { services } = await manifests("compose", deployPath(`compose.${engine}.yml`));
+  // What Compose gives a server that delays its end by 5 s and sends its clients away over 10 s.
+  const [, graceSeconds] = services["plimsoll-1"].stop_grace_period.match(/^(\d+)s$/);
+  const graceMs = 1000 * Number(graceSeconds);
   const store = await startEngine(t, engine, services);
   const hosts = {};
   const [port, metrics, front] = [await freePort(), await freePort(), await freePort()];
@@ -263,7 +267,7 @@ async function rehearse(t, engine) {
     );
     const words = ["--config_path", deployPath("plimsoll.toml"), "--noauth", "--norpc", "--public_streams"];
     const server = await Server.startIn({ env }, ...words, "--host", host, "--port", String(port), "--metrics_port", String(metrics));
-    t.after(() => server.isRunning && server.stop());
+    t.after(() => server.isRunning && server.stop(graceMs));
     hosts[`plimsoll-${n}`] = host;
     const figures = () => scrape(`http://${host}:${metrics}/metrics`);
     const isReady = async () => (await fetch(`http://${host}:${metrics}/ready`)).ok;
@@ -308,7 +312,7 @@ async function rehearse(t, engine) {
 
   // A client that connects while a server stops is served by another one.
   const [first] = servers;
-  const stopped = first.server.stop();
+  const stopped = first.server.stop(graceMs);
   let isOver = false;
   void stopped.then(() => (isOver = true));
   while (!isOver) (await connect()).socket.terminate();
