@@ -23,8 +23,10 @@ use crate::{broker::Listener, supervisor::stopped};
 
 #[cfg(test)]
 pub(crate) mod scenarios;
+mod turns;
 mod waiting;
 
+use turns::Turns;
 use waiting::Waiting;
 pub(crate) use waiting::{Change, Outcome};
 
@@ -81,6 +83,7 @@ pub struct Records {
     waiting: Mutex<Waiting>,
     changed: Notify,
     settled: Notify,
+    turns: Turns,
     unsaved: Counter,
 }
 
@@ -91,6 +94,7 @@ impl Records {
             waiting: Mutex::default(),
             changed: Notify::new(),
             settled: Notify::new(),
+            turns: Turns::default(),
             unsaved: registry.counter(
                 "broker_unsaved_sessions_total",
                 "Sessions that cannot go on because the broker was away for so long that they found no room in memory",
@@ -301,9 +305,11 @@ async fn take_from_owner<S: RecordStore>(
     key: &str,
     guard: Option<&str>,
 ) -> Result<Option<Record>, S::Error> {
-    if let Some(records) = store.records() {
-        records.confirmed(key).await;
-    }
+    let Some(records) = store.records() else {
+        return Ok(None);
+    };
+    let _turn = records.turns.wait_for(key).await;
+    records.confirmed(key).await;
     let mut pause = MIN_PAUSE;
     let mut gone = None;
     loop {

@@ -362,6 +362,13 @@ async fn a_record_that_was_left_is_taken_once() {
 }
 
 #[tokio::test]
+async fn a_record_that_many_ask_for_is_taken_once() {
+    let redis = Redis::start();
+    let (a, b) = (Node::start(&redis), Node::start(&redis));
+    scenarios::a_record_that_many_ask_for_is_taken_once(&a.broker, &b.broker).await;
+}
+
+#[tokio::test]
 async fn a_record_lives_as_its_server_says() {
     let redis = Redis::start();
     let (a, b) = (Node::start(&redis), Node::start(&redis));

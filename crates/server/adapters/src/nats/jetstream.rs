@@ -56,6 +56,10 @@ pub use requests::JetStreamError;
 /// Messages of a log that JetStream keeps beyond the limit: room for markers.
 const N_MARKERS: u64 = 2;
 
+/// The least number of messages of a log that JetStream keeps. With several replicas as many servers may write to it at the same
+/// time, and the first of their messages says that the others do not count.
+const MIN_MESSAGES: u64 = 32;
+
 /// Messages of a session or a member that JetStream keeps. Only the last one is needed, but with several replicas those before it say
 /// whether it counts.
 const N_CHANGES: u64 = 8;
@@ -169,7 +173,7 @@ impl JetStream {
                 from: subjects.all_stored(),
                 to: subjects.all_announced(),
             }),
-            max_per_subject: limits.limit as u64 + N_MARKERS,
+            max_per_subject: MIN_MESSAGES.max(limits.limit as u64 + N_MARKERS),
             max_age_ns: nanoseconds(max_age),
             id_ttl_ns: nanoseconds(key_ttl),
             max_message_bytes: max_message_bytes as u64,

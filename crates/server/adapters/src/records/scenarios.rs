@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use tokio::{sync::mpsc, time::timeout};
 
 use super::{Attempt, Record, RecordStore};
@@ -40,6 +41,20 @@ pub(crate) async fn a_record_that_was_left_is_taken_once(a: &impl RecordStore, b
     a.remove("gone");
     a.confirm_records().await;
     assert_eq!(take(b, "gone", None).await, None);
+}
+
+pub(crate) async fn a_record_that_many_ask_for_is_taken_once(a: &impl RecordStore, b: &impl RecordStore) {
+    for round in 0..20 {
+        let key = &format!("k{round}");
+        a.leave(key, session("1"));
+        a.confirm_records().await;
+        let (of_a, of_b) = tokio::join!(
+            join_all((0..20).map(|_| take(a, key, None))),
+            join_all((0..20).map(|_| take(b, key, None)))
+        );
+        let taken: Vec<_> = of_a.into_iter().chain(of_b).flatten().collect();
+        assert_eq!(taken, [session("1")], "{key}");
+    }
 }
 
 pub(crate) async fn a_record_lives_as_its_server_says(a: &impl RecordStore, b: &impl RecordStore) {

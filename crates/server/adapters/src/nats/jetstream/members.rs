@@ -339,7 +339,7 @@ impl JetStream {
             let payload = [id, member.info.as_deref().unwrap_or_default()].concat();
             let stored = self.store(subject, &head, None, payload.as_bytes()).await?;
             if let write::Outcome::Stored(number) = stored
-                && self.counts(subject, &head, number).await?
+                && self.is_first(subject, &head, number).await? == Some(true)
             {
                 return Ok(change(before.for_clients(), member.for_clients()));
             }

@@ -367,7 +367,7 @@ impl JetStream {
         }
     }
 
-    /// Returns the number of the message. `None`: another server was faster.
+    /// Returns the number of the message. `None`: another server was faster, or may have been.
     async fn append_entry(
         &self,
         subject: &str,
@@ -375,7 +375,10 @@ impl JetStream {
         payload: &[u8],
     ) -> Result<Option<u64>, JetStreamError> {
         match self.store(subject, entry, None, payload).await? {
-            write::Outcome::Stored(number) if self.counts(subject, entry, number).await? => Ok(Some(number)),
+            write::Outcome::Stored(number) => {
+                let is_first = self.is_first(subject, entry, number).await?;
+                Ok((is_first == Some(true)).then_some(number))
+            }
             _ => Ok(None),
         }
     }

@@ -5,7 +5,10 @@
 //! that follow the same one (nats-server issues 4320 and 8469). The first of them is in the log. The writer of the other one
 //! finds that out, and writes it again; readers pass it over.
 
-use std::sync::{Arc, atomic::Ordering::Relaxed};
+use std::{
+    cmp::Ordering,
+    sync::{Arc, atomic::Ordering::Relaxed},
+};
 
 use plimsoll_nats::{
     header,
@@ -68,7 +71,7 @@ impl JetStream {
             let record = Record::next(tip.head.as_ref(), tip.number, known.as_ref(), now_ms(), epoch);
             let id = key.map(|key| message_id(key, &subject, attempt));
             match self.store(&subject, &record, id.as_deref(), payload).await? {
-                Outcome::Stored(number) if self.counts(&subject, &record, number).await? => {
+                Outcome::Stored(number) if self.is_first(&subject, &record, number).await? != Some(false) => {
                     self.shared.table.raise(&base, &record.head.position());
                     let head = Some(record.head);
                     lane.set(Some(Tip { number, head }));
@@ -174,21 +177,25 @@ impl JetStream {
         tracing::warn!("JetStream does not store messages: {error}. {advice}");
     }
 
-    /// Whether a message counts: nothing is between it and the message that it follows.
-    pub(super) async fn counts<R: Chained>(
+    /// Whether a message counts: it is the first one behind the message that it follows. `None`: it is no longer kept, so
+    /// there may have been one before it.
+    pub(super) async fn is_first<R: Chained>(
         &self,
         subject: &str,
         record: &R,
         number: u64,
-    ) -> Result<bool, JetStreamError> {
+    ) -> Result<Option<bool>, JetStreamError> {
         if !self.is_replicated() {
-            return Ok(true);
+            return Ok(Some(true));
         }
         let first = self
             .of_leader::<R>(Wanted::Next(subject, record.after() + 1))
             .await?;
-        // Messages that are gone since then are no obstacle.
-        Ok(first.is_none_or(|first| first.number >= number))
+        Ok(first.and_then(|first| match first.number.cmp(&number) {
+            Ordering::Less => Some(false),
+            Ordering::Equal => Some(true),
+            Ordering::Greater => None,
+        }))
     }
 
     /// Whether the message under an id is in its log.
@@ -198,7 +205,7 @@ impl JetStream {
         }
         let stored = self.of_leader::<Record>(Wanted::Numbered(number)).await?;
         match stored.and_then(|stored| stored.record) {
-            Some(record) => self.counts(subject, &record, number).await,
+            Some(record) => Ok(self.is_first(subject, &record, number).await? != Some(false)),
             // It is no longer kept.
             None => Ok(true),
         }

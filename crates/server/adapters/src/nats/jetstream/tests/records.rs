@@ -1,6 +1,13 @@
 //! Records in JetStream with a real NATS server.
 
-use super::*;
+use std::cmp::Ordering;
+
+use plimsoll_nats::{Header, header};
+
+use super::{
+    super::{read::Chained, records::Entry},
+    *,
+};
 use crate::records::{Attempt, Record as Session, RecordStore, scenarios};
 
 /// Two servers that share sessions, and what they share them in.
@@ -14,6 +21,12 @@ fn two_servers() -> (Nats, Node, Node) {
 async fn a_record_that_was_left_is_taken_once() {
     let (_nats, a, b) = two_servers();
     scenarios::a_record_that_was_left_is_taken_once(&a.broker, &b.broker).await;
+}
+
+#[tokio::test]
+async fn a_record_that_many_ask_for_is_taken_once() {
+    let (_nats, a, b) = two_servers();
+    scenarios::a_record_that_many_ask_for_is_taken_once(&a.broker, &b.broker).await;
 }
 
 #[tokio::test]
@@ -124,4 +137,32 @@ async fn a_change_that_was_written_at_the_same_time_as_another_one_does_not_coun
     };
     assert_eq!(broker.attempt("k", None, Some("someone")).await, Ok(taken));
     assert_eq!(broker.is_taken("k").await, Ok(true));
+}
+
+#[tokio::test]
+async fn a_change_counts_only_while_the_store_shows_that_it_was_first() {
+    let nats = Nats::start();
+    let node = Node::start(nats.settings());
+    let broker = &node.broker;
+    broker.leave("k", Session::default());
+    broker.confirm_records().await;
+    broker.shared.is_replicated.store(true, Relaxed);
+    let subject = broker.shared.subjects.record("k");
+    let change = "taken - 1 1 0";
+    let (n_kept, first) = (8_u64, 2);
+    let entry = Entry::read(&Header::read(&header(&[("Plimsoll-Record", change)])));
+    let entry = entry.expect("it is a change");
+    for number in first..first + 2 * n_kept {
+        node.ask(&subject, &[("Plimsoll-Record", change)], "").await;
+        let oldest = first.max((number + 1).saturating_sub(n_kept));
+        for asked in first..=number {
+            let expected = match asked.cmp(&oldest) {
+                Ordering::Less => None,
+                Ordering::Equal => Some(true),
+                Ordering::Greater => Some(false),
+            };
+            let is_first = broker.is_first(&subject, &entry, asked).await;
+            assert_eq!(is_first, Ok(expected), "{asked} of {number}");
+        }
+    }
 }
