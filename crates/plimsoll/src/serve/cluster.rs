@@ -72,7 +72,9 @@ impl CompatibleEngine {
         }
         self.outbox.post(posts).await.map_err(|error| match error {
             PostError::Refused(reason) => EngineError::Refused(reason),
-            PostError::Away(_) | PostError::Silent { .. } => EngineError::Away(error.to_string()),
+            PostError::Away(_) | PostError::Postponed(_) | PostError::Silent { .. } => {
+                EngineError::Away(error.to_string())
+            }
         })
     }
 }

@@ -3,7 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use clap::{Args, ValueEnum};
-use plimsoll_adapters::{Interest, Jobs, NatsServers, Server, Sink, Taken, outbox};
+use plimsoll_adapters::{
+    Interest, NatsClient, NatsServers, Posting, Server, Sink, Subscriptions, Taken, outbox,
+};
 use plimsoll_server::{AcceptError, Engine, EngineError, Publisher};
 use plimsoll_telemetry::Registry;
 use tokio::{sync::watch, task::JoinSet};
@@ -62,8 +64,14 @@ pub(super) struct Sources {
 /// The engine of the cluster, with what its connections need.
 struct Cluster {
     engine: Arc<CompatibleEngine>,
-    jobs: Jobs,
     kind: PubSub,
+    work: Work,
+}
+
+/// The work on an engine's connections.
+enum Work {
+    Redis(Box<(Subscriptions, Posting)>),
+    Nats(Box<NatsClient>),
 }
 
 /// The adapters at work.
@@ -150,31 +158,47 @@ impl IngestOptions {
             || broker == Some("redis");
         let needs_nats =
             self.takes(Adapter::Nats) || self.pubsub == Some(PubSub::Nats) || broker == Some("nats");
-        Ok(Sources {
-            redis: needs_redis.then(|| self.redis.server()).transpose()?,
-            nats: needs_nats.then(|| self.nats.servers()).transpose()?,
-            cluster: self.pubsub.map(|kind| self.cluster(kind, registry)),
-        })
+        let redis = needs_redis.then(|| self.redis.server()).transpose()?;
+        let nats = needs_nats.then(|| self.nats.servers()).transpose()?;
+        let cluster = self.cluster(redis.as_ref(), nats.as_ref(), registry);
+        Ok(Sources { redis, nats, cluster })
     }
 
-    fn cluster(&self, kind: PubSub, registry: &Registry) -> Cluster {
-        let command_channel = match kind {
-            PubSub::Redis => self.redis.command_channel(self.takes(Adapter::Redis)),
-            PubSub::Nats => self.nats.command_channel().to_owned(),
-        };
+    fn cluster(
+        &self,
+        redis: Option<&Server>,
+        nats: Option<&NatsServers>,
+        registry: &Registry,
+    ) -> Option<Cluster> {
+        let kind = self.pubsub?;
         let interest = Interest::default();
+        let (command_channel, outbox, work) = match kind {
+            PubSub::Redis => {
+                let channel = self.redis.command_channel(self.takes(Adapter::Redis));
+                let server = redis?.clone().with_max_payload(MAX_MESSAGE_BYTES);
+                let (outbox, posting) = self.redis.posting(server.clone(), kind.peers());
+                let subscriptions = self.redis.subscriptions(server, interest.clone(), kind.peers());
+                (channel, outbox, Work::Redis(Box::new((subscriptions, posting))))
+            }
+            PubSub::Nats => {
+                let channel = self.nats.command_channel().to_owned();
+                let (servers, interest) = (nats?.clone(), interest.clone());
+                let (outbox, jobs) = outbox(kind.name());
+                let client = NatsOptions::cluster(servers, interest, jobs, kind.peers(), MAX_MESSAGE_BYTES);
+                (channel, outbox, Work::Nats(Box::new(client)))
+            }
+        };
         interest.join(&command_channel);
         interest.register(registry);
-        let (outbox, jobs) = outbox(kind.name());
-        Cluster {
+        Some(Cluster {
             engine: Arc::new(CompatibleEngine {
                 interest,
                 outbox,
                 command_channel,
             }),
-            jobs,
             kind,
-        }
+            work,
+        })
     }
 
     /// Starts the adapters and the engine. They connect in the background. `node_id` is the name of this process for its
@@ -218,34 +242,23 @@ impl IngestOptions {
                 engine: cluster.kind.name(),
             };
             cluster.kind.log_start();
-            self.connect(cluster, (redis, nats), sink, registry)
+            Self::connect(cluster, sink, registry)
         });
         (Ingest { stop, tasks }, connections)
     }
 
-    fn connect(
-        &self,
-        cluster: Cluster,
-        servers: (Option<Server>, Option<NatsServers>),
-        sink: impl Sink + 'static,
-        registry: &Registry,
-    ) -> ClusterConnections {
-        let Cluster { engine, jobs, kind } = cluster;
+    fn connect(cluster: Cluster, sink: impl Sink + 'static, registry: &Registry) -> ClusterConnections {
         let (stop, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();
-        let interest = engine.interest.clone();
-        match (kind, servers) {
-            (PubSub::Redis, (Some(server), _)) => {
-                let server = server.with_max_payload(MAX_MESSAGE_BYTES);
-                let (subscriptions, posting) = self.redis.cluster(server, interest, jobs, kind.peers());
+        match cluster.work {
+            Work::Redis(connections) => {
+                let (subscriptions, posting) = *connections;
                 tasks.spawn(subscriptions.run(sink, registry.dependency("redis"), stopped.clone()));
                 tasks.spawn(posting.run(registry.dependency("redis"), stopped));
             }
-            (PubSub::Nats, (_, Some(servers))) => {
-                let client = NatsOptions::cluster(servers, interest, jobs, kind.peers(), MAX_MESSAGE_BYTES);
+            Work::Nats(client) => {
                 tasks.spawn(client.run(sink, registry.dependency("nats"), stopped));
             }
-            _ => unreachable!("the sources have the server of the engine"),
         }
         ClusterConnections {
             _stop: stop,
@@ -278,7 +291,7 @@ impl IngestOptions {
             let channel = self.nats.channel(servers);
             tasks.spawn(channel.run(Nowhere, registry.dependency("nats"), stopped));
         }
-        let connections = cluster.map(|cluster| self.connect(cluster, (redis, nats), Nowhere, registry));
+        let connections = cluster.map(|cluster| Self::connect(cluster, Nowhere, registry));
         (Ingest { stop, tasks }, connections)
     }
 

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, value_parser};
 use plimsoll_adapters::{
-    Group, Interest, Jobs, Posting, RedisUrls, Sentinels, Server, Stream, Subscriptions, TlsSettings,
+    Group, Interest, Outbox, Posting, RedisUrls, Sentinels, Server, Stream, Subscriptions, TlsSettings,
 };
 use plimsoll_broker::Retentions;
 use plimsoll_server::MAX_BROADCAST_BYTES;
@@ -191,28 +191,24 @@ impl RedisOptions {
         }
     }
 
-    /// The two connections of `--pubsub redis`.
-    pub(super) fn cluster(
+    /// The subscriptions of `--pubsub redis`.
+    pub(super) fn subscriptions(
         &self,
         server: Server,
         interest: Interest,
-        jobs: Jobs,
         peers: &'static str,
-    ) -> (Subscriptions, Posting) {
-        let keepalive = self.keepalive();
-        let subscriptions = Subscriptions {
-            server: server.clone(),
+    ) -> Subscriptions {
+        Subscriptions {
+            server,
             interest,
             source: peers,
-            keepalive,
-        };
-        let posting = Posting {
-            server,
-            jobs,
-            receiver: peers,
-            keepalive,
-        };
-        (subscriptions, posting)
+            keepalive: self.keepalive(),
+        }
+    }
+
+    /// The outbox of `--pubsub redis`, and the work on its connection.
+    pub(super) fn posting(&self, server: Server, peers: &'static str) -> (Outbox, Posting) {
+        Posting::new(server, peers, self.keepalive())
     }
 
     fn keepalive(&self) -> Duration {

@@ -1,6 +1,11 @@
 //! One connection to Redis: commands out, replies in. Only the reply that is being read is buffered.
 
-use std::{io, time::Duration};
+use std::{
+    io,
+    pin::Pin,
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
 
 use redis::{Cmd, cmd};
 use tokio::{
@@ -35,6 +40,8 @@ pub(crate) enum ConnectionError {
     Send(io::Error),
     #[error("Redis did not answer within {} s", .0.as_secs())]
     Silent(Duration),
+    #[error("Redis sent a reply that nothing had asked for")]
+    Unasked,
     #[error("a message could not be published")]
     Postponed,
     #[error("the connection to Redis has carried no message for {} s, not even the server's own", .0.as_secs())]
@@ -291,6 +298,27 @@ impl Reader {
 }
 
 impl Writer {
+    /// Sends as much of packed commands as the connection takes at once, from any task. `None`: all of them; otherwise the number of
+    /// bytes, after which [`send`](Self::send) sends the others.
+    pub(crate) fn send_now(&mut self, commands: &[u8]) -> Result<Option<usize>, ConnectionError> {
+        // The task that sends the others waits for the connection itself.
+        let mut context = Context::from_waker(Waker::noop());
+        let mut n_sent = 0;
+        while n_sent < commands.len() {
+            match Pin::new(&mut self.0).poll_write(&mut context, &commands[n_sent..]) {
+                Poll::Ready(Ok(0)) => return Err(ConnectionError::Send(io::ErrorKind::WriteZero.into())),
+                Poll::Ready(Ok(n)) => n_sent += n,
+                Poll::Ready(Err(error)) => return Err(ConnectionError::Send(error)),
+                Poll::Pending => return Ok(Some(n_sent)),
+            }
+        }
+        match Pin::new(&mut self.0).poll_flush(&mut context) {
+            Poll::Ready(Ok(())) => Ok(None),
+            Poll::Ready(Err(error)) => Err(ConnectionError::Send(error)),
+            Poll::Pending => Ok(Some(n_sent)),
+        }
+    }
+
     /// Sends packed commands.
     pub(crate) async fn send(&mut self, commands: &[u8]) -> Result<(), ConnectionError> {
         let sent = async {

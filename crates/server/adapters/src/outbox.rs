@@ -1,11 +1,15 @@
-//! Messages on their way to the engine, from all shards to the one task that has the connection.
+//! Messages on their way to the engine of a cluster.
 
 use std::{sync::Arc, time::Duration};
 
+use futures_util::future::join_all;
+use redis::cmd;
 use tokio::{
     sync::{mpsc, oneshot, watch},
     time::timeout,
 };
+
+use crate::pipeline::{Pipeline, Request, RequestError};
 
 /// The capacity of the queue, in jobs. Overflow rule: the sender waits, up to [`PATIENCE`].
 const CAPACITY: usize = 256;
@@ -28,6 +32,9 @@ pub enum PostError {
     /// There is no connection, or it was lost before the engine had confirmed all messages.
     #[error("there is no connection to {0}")]
     Away(&'static str),
+    /// It does not take this message now, for this reason.
+    #[error("{0}")]
+    Postponed(String),
     /// The engine does not answer.
     #[error("{engine} did not confirm the message within {} s", PATIENCE.as_secs())]
     Silent {
@@ -59,9 +66,20 @@ impl Job {
     }
 }
 
-/// The senders' end. A clone is the same queue.
+/// The senders' end. A clone has the same way.
 #[derive(Debug, Clone)]
-pub struct Outbox {
+pub struct Outbox(Way);
+
+/// The way to the engine.
+#[derive(Debug, Clone)]
+enum Way {
+    Queue(Queue),
+    Redis(Pipeline),
+}
+
+/// A queue to the one task that has the connection.
+#[derive(Debug, Clone)]
+struct Queue {
     engine: &'static str,
     jobs: mpsc::Sender<Job>,
     is_up: Arc<watch::Sender<bool>>,
@@ -79,7 +97,7 @@ pub struct Jobs {
 pub fn outbox(engine: &'static str) -> (Outbox, Jobs) {
     let (sender, receiver) = mpsc::channel(CAPACITY);
     let is_up = Arc::new(watch::Sender::new(false));
-    let outbox = Outbox {
+    let queue = Queue {
         engine,
         jobs: sender,
         is_up: Arc::clone(&is_up),
@@ -89,19 +107,30 @@ pub fn outbox(engine: &'static str) -> (Outbox, Jobs) {
         jobs: receiver,
         is_up,
     };
-    (outbox, jobs)
+    (Outbox(Way::Queue(queue)), jobs)
 }
 
 impl Outbox {
+    pub(crate) fn over_redis(pipeline: Pipeline) -> Self {
+        Self(Way::Redis(pipeline))
+    }
+
     /// Sends messages and waits until the engine has all of them. Messages of one caller arrive in the order of its
     /// calls.
     ///
     /// # Errors
     /// See [`PostError`]. The engine may have some of the messages nevertheless.
     pub async fn post(&self, posts: Vec<Post>) -> Result<(), PostError> {
-        if posts.is_empty() {
-            return Ok(());
+        match &self.0 {
+            _ if posts.is_empty() => Ok(()),
+            Way::Queue(queue) => queue.post(posts).await,
+            Way::Redis(pipeline) => publish(pipeline, &posts).await,
         }
+    }
+}
+
+impl Queue {
+    async fn post(&self, posts: Vec<Post>) -> Result<(), PostError> {
         let sent = async {
             let mut is_up = self.is_up.subscribe();
             let away = PostError::Away(self.engine);
@@ -118,6 +147,33 @@ impl Outbox {
             Ok(result) => result,
             Err(_) if *self.is_up.borrow() => Err(PostError::Silent { engine: self.engine }),
             Err(_) => Err(PostError::Away(self.engine)),
+        }
+    }
+}
+
+/// Sends messages one after the other, without waiting for answers in between.
+async fn publish(pipeline: &Pipeline, posts: &[Post]) -> Result<(), PostError> {
+    let published = posts.iter().map(|post| {
+        let mut publish = cmd("PUBLISH");
+        publish.arg(&*post.channel).arg(&post.payload);
+        pipeline.request(Request::Command(publish), PATIENCE)
+    });
+    let answers = join_all(published).await;
+    answers
+        .into_iter()
+        .try_for_each(|answer| answer.map(drop).map_err(PostError::of_redis))
+}
+
+impl PostError {
+    fn of_redis(error: RequestError) -> Self {
+        let engine = "Redis";
+        match error {
+            RequestError::Late(_) => Self::Silent { engine },
+            RequestError::Lost => Self::Away(engine),
+            RequestError::Refused(reason) if reason.starts_with("NOPERM") => {
+                Self::Refused(format!("Redis refused the message: {reason}"))
+            }
+            error => Self::Postponed(error.to_string()),
         }
     }
 }
@@ -161,7 +217,10 @@ impl Jobs {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_telemetry::Registry;
+
     use super::*;
+    use crate::{posting::Posting, scripted::Scripted, server::Server, target::RedisUrls, tls::TlsSettings};
 
     fn post(channel: &str) -> Vec<Post> {
         vec![Post {
@@ -203,5 +262,51 @@ mod tests {
         tokio::task::yield_now().await;
         jobs.close();
         assert_eq!(sending.await.expect("no panic"), Err(PostError::Away("Redis")));
+    }
+
+    /// The result of messages for these channels.
+    async fn check(outbox: &Outbox, channels: &[&str], expected: Result<(), PostError>) {
+        let posts = channels.iter().flat_map(|channel| post(channel)).collect();
+        assert_eq!(outbox.post(posts).await, expected, "{channels:?}");
+    }
+
+    #[tokio::test]
+    async fn each_sender_learns_what_redis_says_of_its_own_messages() {
+        let mut redis = Scripted::bind().await;
+        redis.answer(|command| match command {
+            "PUBLISH secret " => "-NOPERM no access\r\n".to_owned(),
+            "PUBLISH busy " => "-BUSY a script runs\r\n".to_owned(),
+            "PUBLISH lost " => String::new(),
+            _ => ":1\r\n".to_owned(),
+        });
+        let urls: RedisUrls = format!("redis://127.0.0.1:{}", redis.port)
+            .parse()
+            .expect("a URL");
+        let server = Server::at_urls(urls, &TlsSettings::default(), 1 << 20).expect("no files are named");
+        let (outbox, posting) = Posting::new(server, "a test", PATIENCE);
+        let (_stop, stopped) = watch::channel(false);
+        tokio::spawn(posting.run(Registry::default().dependency("redis"), stopped));
+        let refused = || {
+            Err(PostError::Refused(
+                "Redis refused the message: NOPERM no access".to_owned(),
+            ))
+        };
+        let busy = "Redis refused the command: BUSY a script runs".to_owned();
+        check(&outbox, &[], Ok(())).await;
+        check(&outbox, &["a"], Ok(())).await;
+        check(&outbox, &["a", "b"], Ok(())).await;
+        check(&outbox, &["secret"], refused()).await;
+        check(&outbox, &["a", "secret", "b"], refused()).await;
+        check(&outbox, &["busy"], Err(PostError::Postponed(busy))).await;
+        check(&outbox, &["lost"], Err(PostError::Away("Redis"))).await;
+        check(&outbox, &["a"], Ok(())).await;
+        let commands = redis.commands("PUBLISH");
+        let expected = "a a b secret a secret b busy lost a".split(' ');
+        assert_eq!(
+            commands,
+            expected
+                .map(|channel| format!("PUBLISH {channel} "))
+                .collect::<Vec<_>>()
+        );
     }
 }

@@ -23,8 +23,8 @@ mod line;
 mod lines;
 
 pub use line::RequestError;
-use line::{Line, LineError, LineSettings, Manner, Requests};
-pub(crate) use line::{Replication, Request, Script};
+use line::{Line, LineError, LineSettings, Manner};
+pub(crate) use line::{Replication, Request, Requests, Script};
 use lines::{LineTasks, Lines};
 
 /// The least time between two lines in the log that say that requests are refused.
@@ -73,8 +73,23 @@ impl Pipeline {
                 (Route::Server(line), PipelineTasks::Server(requests))
             }
         };
-        let complaints = Arc::default();
+        let complaints = Arc::new(Complaints::of("The Redis broker"));
         (Self { route, complaints }, tasks)
+    }
+
+    /// A pipeline for requests without scripts that any node of a cluster takes, and the work on its connection.
+    pub(crate) fn to_any_node(server: Arc<Server>) -> (Self, Requests) {
+        let settings = LineSettings {
+            scripts: &[],
+            replication: None,
+            is_node: true,
+        };
+        let (line, requests) = Line::new(server, settings);
+        let pipeline = Self {
+            route: Route::Server(line),
+            complaints: Arc::new(Complaints::of("Redis")),
+        };
+        (pipeline, requests)
     }
 
     /// Makes a request and waits for its answer. A request whose caller has given up is not sent. All keys of a request
@@ -160,10 +175,21 @@ impl PipelineTasks {
 }
 
 /// What was logged of refusals: each of thousands of requests may be refused for the same reason.
-#[derive(Debug, Default)]
-struct Complaints(Mutex<Option<(String, Instant)>>);
+#[derive(Debug)]
+struct Complaints {
+    /// Who refuses.
+    name: &'static str,
+    last: Mutex<Option<(String, Instant)>>,
+}
 
 impl Complaints {
+    fn of(name: &'static str) -> Self {
+        Self {
+            name,
+            last: Mutex::default(),
+        }
+    }
+
     /// Logs a refusal whose code is new, or was not logged for a while.
     fn add(&self, error: &RequestError) {
         let code = match error {
@@ -174,13 +200,13 @@ impl Complaints {
             _ => return,
         };
         if self.is_news(code) {
-            tracing::warn!("The Redis broker does not take all requests: {error}.");
+            tracing::warn!("{} does not take all requests: {error}.", self.name);
         }
     }
 
     fn is_news(&self, code: &str) -> bool {
         // A panic under the lock is a bug in this function; the log goes on.
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let is_old = last
             .as_ref()
             .is_some_and(|(known, at)| known == code && at.elapsed() < COMPLAINT_INTERVAL);

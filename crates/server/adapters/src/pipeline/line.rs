@@ -9,21 +9,18 @@ use tokio::{
 };
 
 use crate::{
-    connection::{Connection, ConnectionError, PATIENCE, Reader, Writer, hint},
+    connection::{Connection, ConnectionError, PATIENCE, Reader, hint},
     resp::Reply,
     server::Server,
     supervisor::{self, Link, Session, Stop, stopped},
 };
 
-/// The most requests that wait for the connection. Overflow rule: the next one waits for its turn, as long as its caller
-/// has time.
-const CAPACITY: usize = 1024;
-
 /// The most requests without an answer.
 const MAX_IN_FLIGHT: usize = 4096;
 
-/// The most requests that are sent at once.
-const BATCH: usize = 256;
+mod sending;
+
+use sending::{Outgoing, Sending};
 
 /// Why a request has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -136,13 +133,6 @@ pub(crate) struct Replication {
 
 type Answer = oneshot::Sender<Result<Reply, LineError>>;
 
-#[derive(Debug)]
-struct Queued {
-    request: Arc<Request>,
-    manner: Manner,
-    answer: Answer,
-}
-
 /// A reply that the server owes.
 enum Due {
     Request(Answer, Manner),
@@ -154,37 +144,32 @@ enum Due {
 
 /// The callers' end of the connection. A clone is the same connection.
 #[derive(Debug, Clone)]
-pub(super) struct Line(mpsc::Sender<Queued>);
+pub(super) struct Line(Arc<Sending>);
 
 /// The connection's end.
 #[derive(Debug)]
 pub(crate) struct Requests {
     server: Arc<Server>,
     settings: LineSettings,
-    waiting: mpsc::Receiver<Queued>,
+    sending: Arc<Sending>,
 }
 
 impl Line {
     /// A line, and the work on its connection.
     pub(super) fn new(server: Arc<Server>, settings: LineSettings) -> (Self, Requests) {
-        let (sender, waiting) = mpsc::channel(CAPACITY);
+        let sending = Arc::new(Sending::new());
         let requests = Requests {
             server,
             settings,
-            waiting,
+            sending: Arc::clone(&sending),
         };
-        (Self(sender), requests)
+        (Self(sending), requests)
     }
 
     /// Makes a request and waits for its answer, however long. A request whose caller has given up is not sent.
     pub(super) async fn request(&self, request: Arc<Request>, manner: Manner) -> Result<Reply, LineError> {
         let (answer, answered) = oneshot::channel();
-        let queued = Queued {
-            request,
-            manner,
-            answer,
-        };
-        self.0.send(queued).await.map_err(|_| LineError::Unsent)?;
+        self.0.send(request, manner, answer).await?;
         answered
             .await
             .unwrap_or(Err(LineError::Failed(RequestError::Lost)))
@@ -193,18 +178,14 @@ impl Line {
 
 impl Requests {
     /// Stays connected until `stop` becomes true. `link` reports it.
-    pub(super) async fn run(self, link: Link, stop: watch::Receiver<bool>) {
+    pub(crate) async fn run(self, link: Link, stop: watch::Receiver<bool>) {
         supervisor::keep(link, self, stop).await;
     }
 }
 
 impl Drop for Requests {
     fn drop(&mut self) {
-        self.waiting.close();
-        while let Ok(queued) = self.waiting.try_recv() {
-            // The caller may have given up.
-            let _told = queued.answer.send(Err(LineError::Unsent));
-        }
+        self.sending.close();
     }
 }
 
@@ -243,85 +224,14 @@ impl Session for Requests {
         link.is_up();
         let Connection { reader, writer } = connection;
         let (in_flight, due) = mpsc::channel(MAX_IN_FLIGHT);
-        let outgoing = Outgoing {
-            writer,
-            hashes,
-            replication,
-            in_flight,
-        };
-        let mut writing = pin!(outgoing.write(&mut self.waiting));
+        let outgoing = Outgoing::new(writer, hashes, replication, in_flight);
+        let mut writing = pin!(self.sending.write(outgoing));
         let mut reading = pin!(read(reader, due, replication));
         tokio::select! {
-            failed = &mut writing => failed,
+            failed = &mut writing => Err(failed),
             failed = &mut reading => failed,
             () = stopped(stop) => Ok(()),
         }
-    }
-}
-
-/// The sending half of a connection.
-struct Outgoing {
-    writer: Writer,
-    hashes: Vec<Vec<u8>>,
-    replication: Option<Replication>,
-    in_flight: mpsc::Sender<Due>,
-}
-
-impl Outgoing {
-    /// Sends requests. Those that wait are sent together.
-    async fn write(mut self, waiting: &mut mpsc::Receiver<Queued>) -> Result<(), ConnectionError> {
-        let mut batch = Vec::new();
-        while waiting.recv_many(&mut batch, BATCH).await > 0 {
-            let mut bytes = Vec::new();
-            let mut is_replicated = false;
-            for Queued {
-                request,
-                manner,
-                answer,
-            } in batch.drain(..)
-            {
-                if answer.is_closed() {
-                    continue;
-                }
-                is_replicated |= manner.is_replicated;
-                if manner.is_asking {
-                    bytes.extend(cmd("ASKING").get_packed_command());
-                    if self.in_flight.send(Due::Asking).await.is_err() {
-                        return Ok(());
-                    }
-                }
-                request.pack(&self.hashes, &mut bytes);
-                if self.in_flight.send(Due::Request(answer, manner)).await.is_err() {
-                    return Ok(());
-                }
-            }
-            match self.replication.filter(|_| is_replicated) {
-                Some(replication) => self.write_replicated(bytes, replication).await?,
-                None => self.writer.send(&bytes).await?,
-            }
-        }
-        Ok(())
-    }
-
-    /// Sends requests, and waits for their replication. One `WAIT` is for all of them; it holds back what comes after
-    /// it on the connection, which waits here, where its callers can still give up.
-    async fn write_replicated(
-        &mut self,
-        mut bytes: Vec<u8>,
-        replication: Replication,
-    ) -> Result<(), ConnectionError> {
-        let mut wait = cmd("WAIT");
-        wait.arg(replication.n_replicas);
-        wait.arg(u64::try_from(replication.patience.as_millis()).unwrap_or(u64::MAX));
-        bytes.extend(wait.get_packed_command());
-        let (over, is_over) = oneshot::channel();
-        if self.in_flight.send(Due::Replication(over)).await.is_err() {
-            return Ok(());
-        }
-        self.writer.send(&bytes).await?;
-        // If the connection ends, the reader says why.
-        let _over = is_over.await;
-        Ok(())
     }
 }
 
@@ -333,8 +243,18 @@ async fn read(
 ) -> Result<(), ConnectionError> {
     // The replies that wait for `WAIT`.
     let mut unreplicated = Vec::new();
-    while let Some(due) = due.recv().await {
-        let received = timeout(PATIENCE, reader.receive()).await;
+    loop {
+        let mut received = pin!(reader.receive());
+        // The end of a connection is noticed when nothing is asked, too.
+        let due = tokio::select! {
+            biased;
+            due = due.recv() => due,
+            unasked = &mut received => return Err(unasked.err().unwrap_or(ConnectionError::Unasked)),
+        };
+        let Some(due) = due else {
+            return Ok(());
+        };
+        let received = timeout(PATIENCE, received).await;
         let result = match received.unwrap_or(Err(ConnectionError::Silent(PATIENCE))) {
             Ok(reply) => Ok(reply),
             Err(ConnectionError::Refused(error)) => Err(error),
@@ -365,7 +285,6 @@ async fn read(
             return Err(ConnectionError::Refused(error));
         }
     }
-    Ok(())
 }
 
 /// Hands out the answers that waited for the replicas.
@@ -400,3 +319,6 @@ fn needs_another_connection(error: &str) -> bool {
         .iter()
         .any(|code| error.starts_with(code))
 }
+
+#[cfg(test)]
+mod tests;

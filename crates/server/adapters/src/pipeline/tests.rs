@@ -258,7 +258,7 @@ async fn a_server_that_cannot_be_used_is_named() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_is_logged_once_and_not_for_each_request() {
-    let complaints = Complaints::default();
+    let complaints = Complaints::of("Redis");
     for (code, is_news) in [("OOM", true), ("OOM", false), ("NOPERM", true), ("NOPERM", false)] {
         assert_eq!(complaints.is_news(code), is_news, "{code}");
     }
