@@ -19,7 +19,13 @@ test("a session whose key another program has written does not go on: its client
   const admin = cluster.store.client(t);
   const other = await cluster.subscribed(0);
   const content = ["owner", "", "guard", "{}", "since", "1"];
-  for (const plant of [["SET", "x"], ["HSET", ...content], ["HSET", ...content, "content", "{"], ["HSET", "owner", ""]]) {
+  const complaints = [];
+  for (const [reason, ...plant] of [
+    ["WRONGTYPE", "SET", "x"],
+    ["FOREIGN", "HSET", ...content],
+    [null, "HSET", ...content, "content", "{"],
+    ["FOREIGN", "HSET", "owner", ""],
+  ]) {
     const { client, sid } = await cluster.subscribed(0);
     client.socket.terminate();
     await cluster.stored(sid, (owner) => owner === "");
@@ -28,10 +34,13 @@ test("a session whose key another program has written does not go on: its client
     await admin.call(command, `plimsoll:record:${sid}`, ...words);
     const { welcome } = await cluster.connect(1, { sid });
     assert.equal(welcome.restored, undefined, plant.join(" "));
+    if (reason) complaints.push([sid, reason]);
   }
   await cluster.stored(other.sid, counted(0));
   other.client.socket.terminate();
   await cluster.resume(1, other.sid);
-  await cluster.servers[1].logged(/Redis refused the command: WRONGTYPE/);
+  const complaint = (sid, reason) =>
+    new RegExp(`expected a hash in "plimsoll:record:${sid}", but Redis says: ${reason} [^;]+; remove them \\(in redis-cli: DEL "plimsoll:record:${sid}"\\)`);
+  for (const [sid, reason] of complaints) await cluster.servers[1].logged(complaint(sid, reason));
   await cluster.servers[1].logged(/A session is not resumed: it cannot be read/);
 });

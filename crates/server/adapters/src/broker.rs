@@ -42,13 +42,13 @@ use replies::Announcement;
 pub use replies::Stored;
 use subscriber::{Subscriber, SubscriberConnector};
 
-static PUBLISH: Script = Script::new(0, include_str!("broker/publish.lua"));
-static READ: Script = Script::new(1, include_str!("broker/read.lua"));
-static RECORD: Script = Script::new(2, include_str!("broker/record.lua"));
-static TAKE: Script = Script::new(3, include_str!("broker/take.lua"));
-static REVOKE: Script = Script::new(4, include_str!("broker/revoke.lua"));
-static SERVERS: Script = Script::new(5, include_str!("broker/servers.lua"));
-static MEMBER: Script = Script::new(6, include_str!("broker/member.lua"));
+static PUBLISH: Script = Script::new(0, include_str!("broker/publish.lua"), &["stream", "hash", "hash"]);
+static READ: Script = Script::new(1, include_str!("broker/read.lua"), &["stream", "hash"]);
+static RECORD: Script = Script::new(2, include_str!("broker/record.lua"), &["hash"]);
+static TAKE: Script = Script::new(3, include_str!("broker/take.lua"), &["hash"]);
+static REVOKE: Script = Script::new(4, include_str!("broker/revoke.lua"), &["string"]);
+static SERVERS: Script = Script::new(5, include_str!("broker/servers.lua"), &["sorted set"]);
+static MEMBER: Script = Script::new(6, include_str!("broker/member.lua"), &["hash", "hash"]);
 static SCRIPTS: [&Script; 7] = [&PUBLISH, &READ, &RECORD, &TAKE, &REVOKE, &SERVERS, &MEMBER];
 
 /// Messages in one answer to a read.
@@ -277,12 +277,12 @@ impl Broker {
                 self.shared.key_ttl.as_millis().to_string().into(),
             ],
         };
-        let reply = self
+        let patience = self.shared.publish_timeout;
+        let stored = self
             .shared
             .pipeline
-            .replicated(request, self.shared.publish_timeout)
+            .replicated(request, patience, replies::stored)
             .await?;
-        let stored = replies::stored(reply).ok_or_else(unreadable)?;
         table.raise(&base, &stored.position());
         Ok(stored)
     }
@@ -346,8 +346,10 @@ impl Store for Broker {
                 new_epoch().into(),
             ],
         };
-        let reply = self.shared.pipeline.request(request, patience).await?;
-        replies::excerpt(reply).ok_or_else(unreadable)
+        self.shared
+            .pipeline
+            .parsed(request, patience, replies::excerpt)
+            .await
     }
 }
 
@@ -386,10 +388,6 @@ impl BrokerTasks {
             supervisor::keep(subscriber::link(statuses.1), subscriber, stop)
         );
     }
-}
-
-fn unreadable() -> RequestError {
-    RequestError::Refused("the answer of the script has another form than expected".to_owned())
 }
 
 /// A place as arguments of a script.

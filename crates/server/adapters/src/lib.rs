@@ -43,7 +43,7 @@ pub use nats::{
     NatsUrls,
 };
 pub use outbox::{Jobs, Outbox, Post, PostError, outbox};
-pub use pipeline::RequestError;
+pub use pipeline::{ForeignKeys, RequestError};
 pub use posting::Posting;
 pub use pubsub::Subscriptions;
 pub use records::{Record, RecordStore};

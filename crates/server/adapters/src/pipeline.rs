@@ -19,16 +19,21 @@ use crate::{
     target::Address,
 };
 
+mod foreign;
 mod line;
 mod lines;
 
+pub use foreign::ForeignKeys;
 pub use line::RequestError;
 use line::{Line, LineError, LineSettings, Manner};
 pub(crate) use line::{Replication, Request, Requests, Script};
 use lines::{LineTasks, Lines};
 
-/// The least time between two lines in the log that say that requests are refused.
+/// The least time between two lines in the log that say that requests are refused for one reason.
 const COMPLAINT_INTERVAL: Duration = Duration::from_secs(60);
+
+/// The most reasons that are known of. Overflow rule: a further one is not logged until one of them is forgotten.
+const MAX_COMPLAINTS: usize = 32;
 
 /// The callers' end of the connections. A clone is the same pipeline.
 #[derive(Debug, Clone)]
@@ -98,35 +103,52 @@ impl Pipeline {
     /// # Errors
     /// See [`RequestError`].
     pub(crate) async fn request(&self, request: Request, patience: Duration) -> Result<Reply, RequestError> {
-        self.carry_out(request, patience, Manner::default()).await
+        self.parsed(request, patience, Some).await
     }
 
-    /// As [`request`](Self::request), and waits until as many replicas as the settings ask for have carried it out.
+    /// As [`request`](Self::request), and reads the answer. One that cannot be read, although all of it is there, comes from
+    /// keys that have something else than Plimsoll writes there.
     ///
     /// # Errors
     /// See [`RequestError`].
-    pub(crate) async fn replicated(
+    pub(crate) async fn parsed<T>(
         &self,
         request: Request,
         patience: Duration,
-    ) -> Result<Reply, RequestError> {
+        parse: impl FnOnce(Reply) -> Option<T>,
+    ) -> Result<T, RequestError> {
+        self.carry_out(request, patience, Manner::default(), parse).await
+    }
+
+    /// As [`parsed`](Self::parsed), and waits until as many replicas as the settings ask for have carried it out.
+    ///
+    /// # Errors
+    /// See [`RequestError`].
+    pub(crate) async fn replicated<T>(
+        &self,
+        request: Request,
+        patience: Duration,
+        parse: impl FnOnce(Reply) -> Option<T>,
+    ) -> Result<T, RequestError> {
         let manner = Manner {
             is_replicated: true,
             ..Manner::default()
         };
-        self.carry_out(request, patience, manner).await
+        self.carry_out(request, patience, manner, parse).await
     }
 
-    async fn carry_out(
+    async fn carry_out<T>(
         &self,
         request: Request,
         patience: Duration,
         manner: Manner,
-    ) -> Result<Reply, RequestError> {
+        parse: impl FnOnce(Reply) -> Option<T>,
+    ) -> Result<T, RequestError> {
         let request = Arc::new(request);
-        let result = match &self.route {
+        let sent = Arc::clone(&request);
+        let answer = match &self.route {
             Route::Server(line) => {
-                let answered = timeout(patience, line.request(request, manner)).await;
+                let answered = timeout(patience, line.request(sent, manner)).await;
                 answered.map_or(Err(RequestError::Late(patience)), |answer| {
                     answer.map_err(|error| match error {
                         LineError::Failed(error) => error,
@@ -134,7 +156,24 @@ impl Pipeline {
                     })
                 })
             }
-            Route::Cluster(lines) => lines.request(request, manner, patience).await,
+            Route::Cluster(lines) => lines.request(sent, manner, patience).await,
+        };
+        let result = match answer {
+            Ok(reply) => {
+                let is_cut = reply.is_cut();
+                parse(reply).ok_or_else(|| {
+                    if is_cut {
+                        RequestError::Refused("TOOLONG the answer is too long to be read".to_owned())
+                    } else {
+                        ForeignKeys::unreadable(&request).into()
+                    }
+                })
+            }
+            Err(RequestError::Refused(error)) => Err(match ForeignKeys::of(&request, &error) {
+                Some(foreign) => foreign.into(),
+                None => RequestError::Refused(error),
+            }),
+            Err(error) => Err(error),
         };
         if let Err(error) = &result {
             self.complaints.add(error);
@@ -179,41 +218,41 @@ impl PipelineTasks {
 struct Complaints {
     /// Who refuses.
     name: &'static str,
-    last: Mutex<Option<(String, Instant)>>,
+    logged: Mutex<Vec<(Vec<u8>, Instant)>>,
 }
 
 impl Complaints {
     fn of(name: &'static str) -> Self {
         Self {
             name,
-            last: Mutex::default(),
+            logged: Mutex::default(),
         }
     }
 
-    /// Logs a refusal whose code is new, or was not logged for a while.
+    /// Logs a refusal whose reason is new, or was not logged for a while.
     fn add(&self, error: &RequestError) {
-        let code = match error {
+        let reason = match error {
             RequestError::Refused(text) if Redirection::of(text).is_none() => {
-                text.split_whitespace().next().unwrap_or_default()
+                text.split_whitespace().next().unwrap_or_default().as_bytes()
             }
-            RequestError::Unreplicated(_) => "WAIT",
+            RequestError::Foreign(foreign) => &*foreign.key,
+            RequestError::Unreplicated(_) => b"WAIT",
             _ => return,
         };
-        if self.is_news(code) {
+        if self.is_news(reason) {
             tracing::warn!("{} does not take all requests: {error}.", self.name);
         }
     }
 
-    fn is_news(&self, code: &str) -> bool {
+    fn is_news(&self, reason: &[u8]) -> bool {
         // A panic under the lock is a bug in this function; the log goes on.
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_old = last
-            .as_ref()
-            .is_some_and(|(known, at)| known == code && at.elapsed() < COMPLAINT_INTERVAL);
-        if !is_old {
-            *last = Some((code.to_owned(), Instant::now()));
+        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        logged.retain(|(_, at)| at.elapsed() < COMPLAINT_INTERVAL);
+        let is_news = logged.len() < MAX_COMPLAINTS && logged.iter().all(|(known, _)| known != reason);
+        if is_news {
+            logged.push((reason.to_owned(), Instant::now()));
         }
-        !is_old
+        is_news
     }
 }
 

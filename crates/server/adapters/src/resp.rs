@@ -185,6 +185,15 @@ impl Reply {
             _ => Vec::new(),
         }
     }
+
+    /// Whether a part of it was too long to be kept.
+    pub(crate) fn is_cut(&self) -> bool {
+        match self {
+            Self::TooLong(_) => true,
+            Self::Array(elements) => elements.iter().any(Self::is_cut),
+            _ => false,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::{collections::HashSet, sync::Arc};
 use plimsoll_broker::presence::{Announcement, Change};
 use redis::cmd;
 
-use super::{Broker, Listener, MEMBER, Source, keys, replies::number, unreadable};
+use super::{Broker, Listener, MEMBER, Source, keys, replies::number};
 use crate::{
     connection::PATIENCE,
     members::{Changes, LIFETIME, MemberStore, Members, Mirrored, Wish, tell_of},
@@ -51,12 +51,9 @@ impl MemberStore for Broker {
 
     async fn read_members(&self, base: &str) -> Result<Members, RequestError> {
         let get = cmd("HGETALL").arg(keys::members(base)).to_owned();
-        let reply = self
-            .shared
-            .pipeline
-            .request(Request::Command(get), PATIENCE)
-            .await?;
-        members(reply, &self.shared.name).ok_or_else(unreadable)
+        let members = |reply| members(reply, &self.shared.name);
+        let pipeline = &self.shared.pipeline;
+        pipeline.parsed(Request::Command(get), PATIENCE, members).await
     }
 }
 
@@ -75,16 +72,18 @@ impl Mirrored for Broker {
         let request = |command| self.shared.pipeline.request(Request::Command(command), PATIENCE);
         let lifetime = LIFETIME.as_millis().to_string();
         let expire = |key: Vec<u8>| request(cmd("PEXPIRE").arg(key).arg(&lifetime).to_owned());
+        let n_changes = |reply| match reply {
+            Reply::Text(text) => number(&text),
+            _ => Some(0),
+        };
+        let get = cmd("HGET").arg(keys::members(base)).arg("n").to_owned();
+        let pipeline = &self.shared.pipeline;
         let (number, servers, _, _) = tokio::try_join!(
-            request(cmd("HGET").arg(keys::members(base)).arg("n").to_owned()),
+            pipeline.parsed(Request::Command(get), PATIENCE, n_changes),
             request(cmd("HKEYS").arg(keys::member_counts(base)).to_owned()),
             expire(keys::members(base)),
             expire(keys::member_counts(base)),
         )?;
-        let number = match number {
-            Reply::Text(text) => super::replies::number(&text).ok_or_else(unreadable)?,
-            _ => 0,
-        };
         Ok((number, names(servers).collect()))
     }
 

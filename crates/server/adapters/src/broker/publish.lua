@@ -3,7 +3,8 @@
 -- KEYS: the log, its head, and the record of the idempotency key if there is one.
 -- ARGV: channel, payload, most messages, their lifetime, the lifetime of the head, an epoch for a new log,
 --       the known place (epoch, offset, time), the lifetime of the record. Times are in milliseconds.
--- Returns epoch, offset, time, and 1 if the message had been stored before.
+-- Returns epoch, offset, time, and 1 if the message had been stored before. An error FOREIGN says that another program, or
+-- another version of this one, has written the head.
 local function number(value) return string.format('%.0f', value) end
 
 if KEYS[3] then
@@ -18,6 +19,11 @@ end
 local head = redis.call('HMGET', KEYS[2], 'e', 's', 't')
 local epoch, top, before = head[1], tonumber(head[2] or 0), tonumber(head[3] or 0)
 local known_offset, known_at = tonumber(ARGV[8]), tonumber(ARGV[9])
+-- Below the greatest number that Lua has exactly; a text that is no number is nil.
+local is_ours = top and before and top >= 0 and top < 2^53 and before >= 0 and before < 2^53
+if not is_ours or (not epoch and (head[2] or head[3])) then
+  return redis.error_reply('FOREIGN the hash does not have an epoch e, an offset s and a time t')
+end
 if not epoch then
   epoch, top, before = ARGV[6], 0, 0
   redis.call('DEL', KEYS[1])

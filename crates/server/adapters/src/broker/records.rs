@@ -5,7 +5,7 @@ use std::time::Duration;
 use redis::cmd;
 use tokio::sync::watch;
 
-use super::{Broker, RECORD, REVOKE, SERVERS, Shared, TAKE, replies::number, unreadable};
+use super::{Broker, RECORD, REVOKE, SERVERS, Shared, TAKE, replies::number};
 use crate::{
     pipeline::{Request, RequestError},
     pulse::ALIVE_FOR,
@@ -43,12 +43,14 @@ impl RecordStore for Broker {
                 record.content.clone(),
             ],
         };
-        match self.shared.pipeline.request(script, CHANGE_TIMEOUT).await? {
-            Reply::Integer(1) => Ok(Outcome::Made),
-            Reply::Integer(0) => Ok(Outcome::Absent),
-            Reply::Integer(-1) => Ok(Outcome::NotOurs),
-            _ => Err(unreadable()),
-        }
+        let outcome = |reply| match reply {
+            Reply::Integer(1) => Some(Outcome::Made),
+            Reply::Integer(0) => Some(Outcome::Absent),
+            Reply::Integer(-1) => Some(Outcome::NotOurs),
+            _ => None,
+        };
+        let pipeline = &self.shared.pipeline;
+        pipeline.parsed(script, CHANGE_TIMEOUT, outcome).await
     }
 
     async fn attempt(
@@ -74,16 +76,16 @@ impl RecordStore for Broker {
                 ms(records.ttl),
             ],
         };
-        let reply = self.request(script).await?;
-        attempt(reply).ok_or_else(unreadable)
+        self.request(script, attempt).await
     }
 
     async fn is_revoked(&self, guard: &str, since: u64) -> Result<bool, RequestError> {
         let get = cmd("GET").arg(self.shared.keys.revoked(guard)).to_owned();
-        match self.request(Request::Command(get)).await? {
-            Reply::Text(text) => Ok(number(&text).ok_or_else(unreadable)? >= since),
-            _ => Ok(false),
-        }
+        let is_later = |reply| match reply {
+            Reply::Text(text) => Some(number(&text)? >= since),
+            _ => Some(false),
+        };
+        self.request(Request::Command(get), is_later).await
     }
 
     async fn is_there(&self, server: &str) -> Result<bool, RequestError> {
@@ -93,7 +95,7 @@ impl RecordStore for Broker {
     async fn tell(&self, server: &str, message: Vec<u8>) -> Result<(), RequestError> {
         let mut publish = cmd("PUBLISH");
         publish.arg(self.shared.keys.probe(server)).arg(message);
-        self.request(Request::Command(publish)).await.map(drop)
+        self.request(Request::Command(publish), Some).await.map(drop)
     }
 
     async fn is_taken(&self, key: &str) -> Result<bool, RequestError> {
@@ -101,7 +103,7 @@ impl RecordStore for Broker {
             .arg(self.shared.keys.owned(key))
             .arg("owner")
             .to_owned();
-        let answer = self.request(Request::Command(get)).await?;
+        let answer = self.request(Request::Command(get), Some).await?;
         Ok(answer == Reply::Text(TAKEN.to_vec()))
     }
 
@@ -116,7 +118,7 @@ impl RecordStore for Broker {
             keys: vec![self.shared.keys.revoked(guard)],
             arguments: vec![ms(ttl)],
         };
-        self.request(script).await.map(drop)
+        self.request(script, Some).await.map(drop)
     }
 }
 
@@ -140,22 +142,26 @@ impl Broker {
             keys: vec![self.shared.keys.servers()],
             arguments: vec![name.into(), ms(lifetime.unwrap_or_default())],
         };
-        let reply = self.request(script).await?;
-        match <[Reply; 2]>::try_from(reply.into_elements()) {
+        let servers = |reply: Reply| match <[Reply; 2]>::try_from(reply.into_elements()) {
             Ok([Reply::Integer(n_servers), Reply::Integer(is_there)]) => {
-                Ok((usize::try_from(n_servers).unwrap_or(0), is_there == 1))
+                Some((usize::try_from(n_servers).unwrap_or(0), is_there == 1))
             }
-            _ => Err(unreadable()),
-        }
+            _ => None,
+        };
+        self.request(script, servers).await
     }
 
-    async fn request(&self, request: Request) -> Result<Reply, RequestError> {
+    async fn request<T>(
+        &self,
+        request: Request,
+        parse: impl FnOnce(Reply) -> Option<T>,
+    ) -> Result<T, RequestError> {
         let Shared {
             pipeline,
             publish_timeout,
             ..
         } = &*self.shared;
-        pipeline.request(request, *publish_timeout).await
+        pipeline.parsed(request, *publish_timeout, parse).await
     }
 }
 

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{connection::Connection, records::scenarios, resp::Reply, tls::TlsSettings};
 
+mod foreign;
 mod members;
 
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -8,6 +8,7 @@ use tokio::{
     time::timeout,
 };
 
+use super::foreign::ForeignKeys;
 use crate::{
     connection::{Connection, ConnectionError, PATIENCE, Reader, hint},
     resp::Reply,
@@ -34,6 +35,9 @@ pub enum RequestError {
     /// Redis answered with an error.
     #[error("Redis refused the command: {0}{advice}", advice = hint(.0))]
     Refused(String),
+    /// A key has something else than Plimsoll writes there.
+    #[error(transparent)]
+    Foreign(#[from] ForeignKeys),
     /// Redis has carried out the request, and too few replicas have confirmed it in time.
     #[error("{0}")]
     Unreplicated(String),
@@ -54,11 +58,17 @@ pub(crate) struct Script {
     /// The place in the list of the connection's scripts.
     number: usize,
     source: &'static str,
+    /// The types of its keys, in their order.
+    pub(super) types: &'static [&'static str],
 }
 
 impl Script {
-    pub(crate) const fn new(number: usize, source: &'static str) -> Self {
-        Self { number, source }
+    pub(crate) const fn new(number: usize, source: &'static str, types: &'static [&'static str]) -> Self {
+        Self {
+            number,
+            source,
+            types,
+        }
     }
 }
 

@@ -177,14 +177,17 @@ async fn a_request_is_confirmed_when_the_replicas_have_it() {
     };
     let node = replicated(2).await;
     let (pipeline, _stop) = start(one_server(node.port), Some(replication));
-    assert_eq!(pipeline.replicated(get("foo"), PATIENCE).await, text("done"));
+    assert_eq!(
+        pipeline.replicated(get("foo"), PATIENCE, Some).await,
+        text("done")
+    );
     assert_eq!(pipeline.request(get("bar"), PATIENCE).await, text("done"));
     assert_eq!(node.commands("WAIT"), ["WAIT 2 700"]);
 
     let node = replicated(1).await;
     let (pipeline, _stop) = start(one_server(node.port), Some(replication));
     let error = pipeline
-        .replicated(get("foo"), PATIENCE)
+        .replicated(get("foo"), PATIENCE, Some)
         .await
         .expect_err("one is missing");
     assert_eq!(
@@ -204,7 +207,7 @@ async fn one_wait_is_for_all_requests_that_are_sent_together() {
     let (pipeline, tasks) = Pipeline::new(Arc::new(one_server(node.port)), &[], Some(replication));
     let requests = (0..100).map(|_| {
         let pipeline = pipeline.clone();
-        tokio::spawn(async move { pipeline.replicated(get("foo"), PATIENCE).await })
+        tokio::spawn(async move { pipeline.replicated(get("foo"), PATIENCE, Some).await })
     });
     let requests: Vec<_> = requests.collect();
     // All of them wait before there is a connection.
@@ -256,12 +259,51 @@ async fn a_server_that_cannot_be_used_is_named() {
     check_down("", "a server with TLS at this port needs rediss://").await;
 }
 
+#[tokio::test]
+async fn an_answer_that_cannot_be_read_is_of_another_program_or_too_long() {
+    let mut node = Scripted::bind().await;
+    node.answer(|command| match command.split(' ').next() {
+        Some("HELLO") => "-ERR unknown command\r\n".to_owned(),
+        _ if command.ends_with("long") => format!("*1\r\n{}", bulk(&"x".repeat((1 << 20) + 1))),
+        _ => format!("*1\r\n{}", bulk("x")),
+    });
+    let (pipeline, _stop) = start(one_server(node.port), None);
+    for (key, is_foreign) in [("short", true), ("long", false)] {
+        let read = pipeline.parsed(get(key), PATIENCE, |_| None::<()>).await;
+        let error = read.expect_err("it is never what is expected");
+        let found = matches!(error, RequestError::Foreign(_));
+        assert_eq!(found, is_foreign, "{key}: {error}");
+        let read = pipeline.parsed(get(key), PATIENCE, |_| Some(1)).await;
+        assert_eq!(read, Ok(1), "{key}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_refusal_is_logged_once_and_not_for_each_request() {
     let complaints = Complaints::of("Redis");
-    for (code, is_news) in [("OOM", true), ("OOM", false), ("NOPERM", true), ("NOPERM", false)] {
-        assert_eq!(complaints.is_news(code), is_news, "{code}");
+    for (reason, is_news) in [
+        ("OOM", true),
+        ("OOM", false),
+        ("NOPERM", true),
+        ("OOM", false),
+        ("NOPERM", false),
+    ] {
+        assert_eq!(complaints.is_news(reason.as_bytes()), is_news, "{reason}");
     }
     tokio::time::advance(COMPLAINT_INTERVAL).await;
-    assert!(complaints.is_news("NOPERM"));
+    assert!(complaints.is_news(b"NOPERM"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn refusals_for_many_reasons_are_bounded() {
+    let complaints = Complaints::of("Redis");
+    let log = |from: usize| {
+        let reasons = from..from + 2 * MAX_COMPLAINTS;
+        reasons
+            .filter(|number| complaints.is_news(number.to_string().as_bytes()))
+            .count()
+    };
+    assert_eq!(log(0), MAX_COMPLAINTS);
+    tokio::time::advance(COMPLAINT_INTERVAL).await;
+    assert_eq!(log(1000), MAX_COMPLAINTS);
 }
