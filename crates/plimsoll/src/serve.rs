@@ -27,6 +27,7 @@ pub(crate) mod settings;
 mod shared_broker;
 mod start_log;
 mod stopping;
+mod writing;
 
 use std::{
     cell::Cell,
@@ -61,6 +62,7 @@ use self::{
     secrets::Secrets,
     shared_broker::{RunningBroker, SharedBroker},
     stopping::{Orders, StoppingOptions},
+    writing::Io,
 };
 use crate::{
     exit::{Failure, Status},
@@ -146,6 +148,10 @@ pub(crate) struct Options {
     /// Compress messages for clients that offer permessage-deflate.
     #[arg(long)]
     enable_ws_compression: bool,
+    /// How messages for many clients are written: auto uses io_uring where the kernel permits it, uring does not start without it, and
+    /// syscalls makes a system call for each client.
+    #[arg(long, value_enum, default_value = "auto", value_name = "HOW")]
+    io: Io,
     /// Do not send a welcome text on /echo.
     #[arg(long)]
     no_welcome: bool,
@@ -430,6 +436,7 @@ impl Options {
             echoes_everywhere: self.echoes(),
             serves_demo_page: self.demo_page,
             greets_echo: !self.no_welcome && !self.echoes(),
+            uses_io_uring: self.io.uses_io_uring()?,
             compresses: self.enable_ws_compression,
             stats_interval: self.monitoring.stats_interval(),
             n_shards: self.n_shards(),

@@ -9,6 +9,11 @@ pub(super) fn write(config: &Config, open_files: &OpenFileLimit, ports: &Ports, 
     tracing::info!(
         node_id,
         shards = config.n_shards,
+        io = if config.uses_io_uring {
+            "io_uring"
+        } else {
+            "system calls"
+        },
         pid = std::process::id(),
         "Plimsoll {} starts; the open-file limit of {} allows about {} connections.",
         env!("CARGO_PKG_VERSION"),

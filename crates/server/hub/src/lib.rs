@@ -179,6 +179,11 @@ impl<C, T> Hub<C, T> {
     }
 
     /// The connection and the outbox of a session, if it still exists.
+    pub fn parts(&self, id: SessionId) -> Option<(&C, &Outbox)> {
+        self.get(id).map(Session::parts)
+    }
+
+    /// As [`parts`](Self::parts), to change the outbox.
     pub fn get_mut(&mut self, id: SessionId) -> Option<(&C, &mut Outbox)> {
         let session = self.sessions.get_mut(id.index())?;
         (session.serial() == id.serial()).then(|| session.parts_mut())

@@ -252,23 +252,25 @@ impl Outbox {
         &self,
         write: &mut impl FnMut(&[IoSlice<'_>]) -> std::io::Result<usize>,
     ) -> std::io::Result<usize> {
-        let Some(first) = self.frames.front() else {
-            return write(&[]);
-        };
-        let first = &first[self.n_written_of_first as usize..];
-        if self.frames.len() == 1 {
-            return write(&[IoSlice::new(first)]);
+        let mut unsent = self.unsent();
+        if self.frames.len() <= 1 {
+            return write(unsent.next().as_slice());
         }
-        let mut slices: SmallVec<[IoSlice<'_>; MAX_SLICES]> = SmallVec::new();
-        slices.push(IoSlice::new(first));
-        slices.extend(
-            self.frames
-                .iter()
-                .skip(1)
-                .take(MAX_SLICES - 1)
-                .map(|frame| IoSlice::new(frame)),
-        );
+        let slices: SmallVec<[IoSlice<'_>; MAX_SLICES]> = unsent.collect();
         write(&slices)
+    }
+
+    /// The pending bytes, or the first of them.
+    pub fn unsent(&self) -> impl Iterator<Item = IoSlice<'_>> {
+        let frames = self.frames.iter().take(MAX_SLICES);
+        frames.enumerate().map(|(index, frame)| {
+            let n_written = if index == 0 {
+                self.n_written_of_first as usize
+            } else {
+                0
+            };
+            IoSlice::new(&frame[n_written..])
+        })
     }
 
     fn advance(&mut self, n_written: usize) {

@@ -64,6 +64,10 @@ impl<C> Session<C> {
         self.sweep = None;
     }
 
+    pub(crate) fn parts(&self) -> (&C, &Outbox) {
+        (&self.connection, &self.outbox)
+    }
+
     pub(crate) fn parts_mut(&mut self) -> (&C, &mut Outbox) {
         (&self.connection, &mut self.outbox)
     }

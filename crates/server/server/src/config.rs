@@ -85,6 +85,8 @@ pub struct Config {
     pub serves_demo_page: bool,
     /// Whether `/echo` greets a client before it echoes.
     pub greets_echo: bool,
+    /// Whether messages for many clients go out through `io_uring`, where the kernel permits it.
+    pub uses_io_uring: bool,
     /// Whether the server accepts permessage-deflate when a client offers it.
     pub compresses: bool,
     /// Time between two counts of the distinct streams and clients for the metrics.

@@ -3,6 +3,7 @@
 use std::{
     cell::{Cell, RefCell},
     io::{self, IoSlice},
+    os::fd::BorrowedFd,
     rc::Rc,
 };
 
@@ -74,6 +75,11 @@ impl Connection {
     /// holds.
     pub(crate) fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         self.stream.try_write(slices)
+    }
+
+    /// The socket, if bytes go out as they are.
+    pub(crate) fn plain_socket(&self) -> Option<BorrowedFd<'_>> {
+        self.stream.plain_socket()
     }
 
     /// The bytes that the connection itself holds while its socket is full.

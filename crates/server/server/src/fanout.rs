@@ -38,7 +38,7 @@ pub(crate) async fn run(shard: Rc<Shard>, mut mailbox: mpsc::Receiver<Letter>) {
             shard.deliver(letter);
         }
         shard.hub.borrow_mut().next_portion(PORTION, &mut portion);
-        let n_written: usize = portion.sessions.iter().map(|id| shard.write(*id)).sum();
+        let n_written = shard.write_all(&portion.sessions);
         shard.metrics.sent_bytes.add(n_written as u64);
         // Tells the waiting publishers that their messages have been written.
         portion.completed.clear();

@@ -42,6 +42,7 @@ pub(crate) struct Metrics {
     pub(crate) blocked_tasks: Gauge,
     pub(crate) pending_bytes: Gauge,
     pub(crate) loop_lag: Histogram,
+    pub(crate) rings: Gauge,
 }
 
 /// Connections that were refused, by reason. The set of reasons is fixed. With a series per status, clients could
@@ -123,6 +124,10 @@ impl Metrics {
                 "Sessions whose connection accepts no more bytes at the moment",
             ),
             blocked_tasks: registry.gauge("goroutines_num", TASKS_HELP),
+            rings: registry.gauge(
+                "io_uring_shards_num",
+                "Threads that write messages for many clients through io_uring",
+            ),
             pending_bytes: registry.gauge(
                 "pending_bytes",
                 "Bytes that wait for sessions whose connection accepts no more",

@@ -1,6 +1,6 @@
 //! Writes bytes from the hub's outboxes to the sockets, and ends sessions.
 
-use std::rc::Rc;
+use std::{io, rc::Rc};
 
 use plimsoll_hub::{Flush, Frame, PushError, SessionId};
 use plimsoll_websocket::Opcode;
@@ -10,8 +10,12 @@ use crate::{
     connection::Connection,
     encoding,
     ending::Ending,
+    ring::{MAX_SENDS, Ring, Send, Sent},
     shard::{Sessions, Shard},
 };
+
+/// The least number of sessions for which a ring pays.
+const MIN_SENDS: usize = 4;
 
 impl Shard {
     /// Queues a text message for one session; the caller flushes.
@@ -131,8 +135,44 @@ impl Shard {
         }
     }
 
-    /// Like [`Shard::flush`], for callers with many sessions. Returns the number of bytes, which the caller counts.
-    pub(crate) fn write(self: &Rc<Self>, id: SessionId) -> usize {
+    /// Like [`Shard::flush`], for many sessions. Returns the number of bytes, which the caller counts.
+    pub(crate) fn write_all(self: &Rc<Self>, ids: &[SessionId]) -> usize {
+        let Some(ring) = self.ring.as_ref().filter(|_| ids.len() >= MIN_SENDS) else {
+            return ids.iter().map(|id| self.write(*id)).sum();
+        };
+        let ring = &mut ring.borrow_mut();
+        ids.chunks(MAX_SENDS)
+            .map(|ids| self.write_through(ring, ids))
+            .sum()
+    }
+
+    fn write_through(self: &Rc<Self>, ring: &mut Ring, ids: &[SessionId]) -> usize {
+        let hub = self.hub.borrow();
+        let (mut chosen, mut sends) = (Vec::with_capacity(ids.len()), Vec::with_capacity(ids.len()));
+        for id in ids {
+            // A session that is due for two publications is in the list twice.
+            if !chosen.contains(id)
+                && let Some(send) = sendable(&hub, *id)
+            {
+                chosen.push(*id);
+                sends.push(send);
+            }
+        }
+        let results = ring.send(&sends);
+        drop(sends);
+        drop(hub);
+        let of_ring = chosen.iter().zip(results);
+        let n_sent: usize = of_ring.map(|(id, sent)| self.write_after(*id, sent)).sum();
+        let others = ids.iter().filter(|id| !chosen.contains(id));
+        n_sent + others.map(|id| self.write(*id)).sum::<usize>()
+    }
+
+    fn write(self: &Rc<Self>, id: SessionId) -> usize {
+        self.write_after(id, None)
+    }
+
+    /// Writes what the result of a send has left.
+    fn write_after(self: &Rc<Self>, id: SessionId, mut sent: Sent) -> usize {
         let mut hub = self.hub.borrow_mut();
         let Some((connection, outbox)) = hub.get_mut(id) else {
             return 0;
@@ -141,7 +181,12 @@ impl Shard {
             return 0;
         }
         let n_pending = outbox.pending_bytes();
-        let flushed = outbox.flush(|slices| connection.try_write(slices));
+        let flushed = outbox.flush(|slices| match sent.take() {
+            // Only a write of its own tells the connection that its socket is full.
+            Some(Err(error)) if error.kind() == io::ErrorKind::WouldBlock => connection.try_write(slices),
+            Some(sent) => sent,
+            None => connection.try_write(slices),
+        });
         let n_written = n_pending - outbox.pending_bytes();
         match flushed {
             Ok(Flush::Complete) if outbox.is_sealed() => {
@@ -186,6 +231,17 @@ impl Shard {
         }
         connection.cut();
     }
+}
+
+/// The pending bytes of a session whose socket takes them as they are, unless it is known to be full.
+fn sendable(hub: &Sessions, id: SessionId) -> Option<Send<'_>> {
+    let (connection, outbox) = hub.parts(id)?;
+    let is_due = !outbox.is_blocked() && !outbox.is_empty();
+    let socket = connection.plain_socket().filter(|_| is_due)?;
+    Some(Send {
+        socket,
+        slices: outbox.unsent().collect(),
+    })
 }
 
 /// A session's last words are written. That ends an event stream, and a WebSocket after the peer's Close or a protocol

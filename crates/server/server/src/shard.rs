@@ -31,6 +31,7 @@ use crate::{
     pending_subscriptions::PendingSubscriptions,
     pongs::Pongs,
     request_bodies::RequestBodies,
+    ring::Ring,
     roll::Roll,
     webhook::Herald,
 };
@@ -50,6 +51,8 @@ pub(crate) struct Shard {
     pub(crate) publisher: Publisher,
     pub(crate) shared: Shared,
     pub(crate) hub: RefCell<Sessions>,
+    /// Sends to many sessions at once. `None`: each is sent to by a system call.
+    pub(crate) ring: Option<RefCell<Ring>>,
     /// What the shard has seen of the archive. `None`: there is none.
     pub(crate) view: Option<View>,
     pub(crate) heartbeat: RefCell<Heartbeat>,
@@ -138,11 +141,15 @@ impl Shard {
         if let Some(engine) = &config.engine {
             hub.watch_streams(engine::watcher(Arc::clone(engine)));
         }
+        let metrics = Metrics::new(&config.registry);
+        let ring = if config.uses_io_uring { ring() } else { None };
+        metrics.rings.add(ring.iter().len() as i64);
         Self {
             number,
             view: shared.archive.clone().map(View::new),
             makes_room_at: Cell::new(hub.budget().tight_at()),
             hub: RefCell::new(hub),
+            ring,
             heartbeat: RefCell::new(Heartbeat::new(Pace::new(
                 config.ping_interval,
                 config.ping_precision,
@@ -156,7 +163,7 @@ impl Shard {
             application,
             publisher,
             shared,
-            metrics: Metrics::new(&config.registry),
+            metrics,
             blocked: RefCell::default(),
             config,
             calls: CallsUnderWay::default(),
@@ -208,6 +215,19 @@ impl Drop for OpenSession {
         metrics.clients.sub(1);
         if hub.is_empty() {
             self.shard.draining.emptied.notify_waiters();
+        }
+    }
+}
+
+/// A ring, if the kernel still permits one: it was asked before the server started.
+fn ring() -> Option<RefCell<Ring>> {
+    match Ring::new() {
+        Ok(ring) => Some(RefCell::new(ring)),
+        Err(error) => {
+            tracing::warn!(
+                "A thread writes with a system call for each client: io_uring is not available ({error})."
+            );
+            None
         }
     }
 }

@@ -7,6 +7,7 @@ use std::{
     cell::RefCell,
     io::{self, IoSlice},
     net::Shutdown,
+    os::fd::{AsFd, BorrowedFd},
     sync::Arc,
 };
 
@@ -91,6 +92,11 @@ impl Stream {
             (None, [slice]) => self.socket.try_write(slice),
             (None, _) => self.socket.try_write_vectored(slices),
         }
+    }
+
+    /// The socket, if bytes go out as they are.
+    pub(crate) fn plain_socket(&self) -> Option<BorrowedFd<'_>> {
+        self.tls.is_none().then(|| self.socket.as_fd())
     }
 
     /// Bytes that the stream holds while its socket is full: at most one TLS record.

@@ -140,6 +140,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("health-path", "server.health_path"),
     setting("ready-path", "server.ready_path"),
     setting("handshake-timeout-ms", "server.handshake_timeout_ms"),
+    setting("io", "server.io"),
     setting("shards", "server.shards"),
     setting("ssl-cert", "server.ssl.cert_path"),
     setting("ssl-key", "server.ssl.private_key_path"),

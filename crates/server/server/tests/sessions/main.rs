@@ -4,6 +4,7 @@
 mod application;
 mod client;
 mod draining;
+mod fanout;
 mod memory;
 mod recovery;
 mod server;

@@ -65,6 +65,7 @@ pub(crate) fn config() -> Config {
         echoes_everywhere: false,
         serves_demo_page: false,
         greets_echo: false,
+        uses_io_uring: true,
         compresses: false,
         stats_interval: Duration::from_secs(3600),
         n_shards: 2,
