@@ -42,7 +42,7 @@ impl Secrecy {
         match self {
             Self::Public => None,
             Self::Secret => Some("***".to_owned()),
-            Self::Credentials => match plimsoll_redacted::url(value) {
+            Self::Credentials => match plimsoll_redacted::url_with_query(value) {
                 Cow::Owned(masked) => Some(masked),
                 Cow::Borrowed(_) => None,
             },
@@ -66,7 +66,7 @@ pub(super) enum Shape {
 pub(super) enum Secrecy {
     /// The whole value.
     Public,
-    /// A URL without its user and password.
+    /// A URL, or a list of them, without users, passwords and tokens.
     Credentials,
     /// Nothing of the value.
     Secret,
@@ -242,7 +242,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("disconnect-grace", "broker.disconnect_grace").needs(BROKER),
     setting("presence-ttl", "broker.presence_ttl").needs(BROKER),
     setting("presence-updates", "broker.presence_updates").needs(BROKER),
-    setting("presence-webhook", "broker.presence_webhook").needs(BROKER),
+    setting("presence-webhook", "broker.presence_webhook").with_credentials().needs(BROKER),
     setting("presence-webhook-secret", "broker.presence_webhook_secret").secret().needs(&[Set("presence-webhook")]),
     setting("api-path", "api.path").needs(API),
     setting("api-port", "api.port"),

@@ -208,6 +208,23 @@ fn secrets_are_not_printed() {
             # broadcast_key = "***"  # anycable.toml:1
             # url = "redis://***@[::1]:6379/1"  # anycable.toml:3"##]],
     );
+    check(
+        Start {
+            arguments: &[
+                "--redis-url",
+                "redis://:hidden@a:1,redis://:hidden@b:2,c:3",
+                "--redis-sentinels",
+                "10.0.0.1,:hidden@10.0.0.2:26380",
+                "--jwt-jwks",
+                "https://id.example/jwks?token=hidden&tenant=7",
+            ],
+            ..Start::default()
+        },
+        &expect![[r##"
+            # jwks = "https://id.example/jwks?token=***&tenant=7"  # command line
+            # url = "redis://***@a:1,redis://***@b:2,c:3"  # command line
+            # sentinels = "10.0.0.1,***@10.0.0.2:26380"  # command line"##]],
+    );
 }
 
 #[test]
