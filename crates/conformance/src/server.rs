@@ -34,7 +34,7 @@ impl Server {
     /// The text is no such URL.
     pub fn parse(url: &str, tls: Option<Arc<ClientConfig>>) -> Result<Self, UrlError> {
         let wrong = |reason: &str| UrlError {
-            url: url.to_owned(),
+            url: plimsoll_redacted::url_with_query(url).into_owned(),
             reason: reason.to_owned(),
         };
         let parsed = Url::parse(url).map_err(|error| wrong(&error.to_string()))?;
@@ -109,11 +109,12 @@ impl Server {
     }
 }
 
-/// The URL as people type it.
+/// The URL as people see it: with `***` instead of tokens.
 impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = if self.address.is_secure() { "wss" } else { "ws" };
-        write!(f, "{scheme}://{}{}", self.authority(), self.path)
+        let url = format!("{scheme}://{}{}", self.authority(), self.path);
+        f.write_str(&plimsoll_redacted::url_with_query(&url))
     }
 }
 

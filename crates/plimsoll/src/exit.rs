@@ -97,7 +97,10 @@ impl TestFailure {
 impl Failure {
     /// The input file of a load test cannot be read.
     pub(crate) fn unreadable(file: &Path, error: &io::Error) -> Self {
-        TestFailure::NoFile.because(format!("cannot read {}: {error}", file.display()))
+        // It may be a URL.
+        let file = file.to_string_lossy();
+        let shown = plimsoll_redacted::url_with_query(&file);
+        TestFailure::NoFile.because(format!("cannot read {shown}: {error}"))
     }
 }
 

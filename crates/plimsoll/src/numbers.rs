@@ -22,16 +22,20 @@ pub(crate) fn parse<P: Parser>(arguments: impl IntoIterator<Item: Into<std::ffi:
     })
 }
 
-/// The mistake with the expected number, if it is about a number of `program`, and without the user and password of a
-/// URL.
+/// The mistake with the expected number, if it is about a number of `program`, and without the user, the
+/// password and the tokens of a URL.
 pub(crate) fn explained(error: Error, program: &Command) -> Error {
     redacted(with_number(error, program), program)
 }
 
 /// Terminals are recorded, and what services write is kept.
 fn redacted(error: Error, program: &Command) -> Error {
-    // An argument that was not expected may be a URL, too.
-    let kinds = [ContextKind::InvalidValue, ContextKind::InvalidArg];
+    // An argument that was not expected may be a URL, too, and so may be what stands for a command.
+    let kinds = [
+        ContextKind::InvalidValue,
+        ContextKind::InvalidArg,
+        ContextKind::InvalidSubcommand,
+    ];
     let value = kinds.iter().find_map(|kind| error.get(*kind));
     let Some(ContextValue::String(value)) = value else {
         return error;
@@ -42,7 +46,7 @@ fn redacted(error: Error, program: &Command) -> Error {
         let text = text.replace(&format!("'{value}'"), "'***'");
         return Error::raw(error.kind(), text).with_cmd(program);
     }
-    let Cow::Owned(shown) = plimsoll_redacted::url(value) else {
+    let Cow::Owned(shown) = plimsoll_redacted::url_with_query(value) else {
         return error;
     };
     // Some texts show it with quotes and backslashes escaped.
@@ -216,19 +220,39 @@ mod tests {
             text.contains("invalid value '***' for '--admin-secret <secret>': too short"),
             "{text}"
         );
-        let error = program
-            .clone()
-            .try_get_matches_from(["program", "redis://:s@h"])
-            .unwrap_err();
-        let text = explained(error, &program).to_string();
-        assert!(
-            text.contains("unexpected argument 'redis://***@h' found"),
-            "{text}"
-        );
+        let group = program.clone().subcommand(Command::new("one"));
+        for (program, url, shown) in [
+            (
+                &program,
+                "redis://:s@h",
+                "unexpected argument 'redis://***@h' found",
+            ),
+            (
+                &program,
+                "ws://h?token=s",
+                "unexpected argument 'ws://h?token=***' found",
+            ),
+            (
+                &group,
+                "ws://h?token=s",
+                "unrecognized subcommand 'ws://h?token=***'",
+            ),
+        ] {
+            let error = program
+                .clone()
+                .try_get_matches_from(["program", url])
+                .unwrap_err();
+            let text = explained(error, program).to_string();
+            assert!(text.contains(shown) && !text.contains("=s"), "{text}");
+        }
         for (url, shown) in [
             (
                 "redis://:sec\\/ret@h",
                 "'redis://***@h' for '--url <url>': \"redis://***@h\" is of no use",
+            ),
+            (
+                "wss//h?jid=s&author=kay",
+                "'wss//h?jid=***&author=kay' for '--url <url>': \"wss//h?jid=***&author=kay\" is of no use",
             ),
             ("a b", "'a b' for '--url <url>': \"a b\" is of no use"),
         ] {

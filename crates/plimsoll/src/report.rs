@@ -116,7 +116,9 @@ fn tell(comparisons: &[Comparison]) {
 }
 
 fn read(path: &Path, surroundings: &Surroundings<'_>) -> Result<Summary, Failure> {
-    let name = path.display();
+    // It may be a URL.
+    let name = path.to_string_lossy();
+    let name = plimsoll_redacted::url_with_query(&name);
     let text = (surroundings.read_file)(path)
         .map_err(|error| Failure::Usage(format!("cannot read {name}: {error}")))?;
     Summary::read(&text).map_err(|error| Failure::Usage(format!("{name} {error}")))

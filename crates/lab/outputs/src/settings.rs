@@ -44,7 +44,7 @@ impl Settings<'_> {
             None => Err(OutputError::Variable {
                 variable: name.to_owned(),
                 expected: expected.to_owned(),
-                value: plimsoll_redacted::url(&value).into_owned(),
+                value: plimsoll_redacted::url_with_query(&value).into_owned(),
             }),
         }
     }

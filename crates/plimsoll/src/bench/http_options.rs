@@ -38,7 +38,7 @@ pub(crate) enum HttpUsageError {
     /// The URL cannot be read.
     #[error("invalid URL {url:?}: {reason}; expected something like http://localhost:3000/path")]
     Url {
-        /// The URL as given, without user and password.
+        /// The URL as given, without user, password and tokens.
         url: String,
         /// The problem.
         reason: String,
@@ -265,7 +265,7 @@ fn request(args: &HttpArgs, keeps_alive: bool) -> Result<Request, HttpUsageError
 /// ab's URLs may lack the scheme.
 fn url(text: &str) -> Result<Url, HttpUsageError> {
     let error = |reason: &str| HttpUsageError::Url {
-        url: plimsoll_redacted::url(text).into_owned(),
+        url: plimsoll_redacted::url_with_query(text).into_owned(),
         reason: reason.to_owned(),
     };
     let (whole, rest) = match text.split_once("://") {

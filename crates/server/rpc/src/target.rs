@@ -70,7 +70,7 @@ impl fmt::Display for Target {
 
 fn base_url(text: &str) -> Result<BaseUrl, TargetError> {
     let wrong = |reason| TargetError::Url {
-        text: plimsoll_redacted::url(text).into_owned(),
+        text: plimsoll_redacted::url_with_query(text).into_owned(),
         reason,
     };
     if matches!(plimsoll_redacted::url(text), Cow::Owned(_)) {

@@ -34,7 +34,7 @@ impl HttpDoor {
         key: Option<&str>,
     ) -> Result<Self, BroadcastError> {
         let wrong = || BroadcastError::Url {
-            url: plimsoll_redacted::url(url).into_owned(),
+            url: plimsoll_redacted::url_with_query(url).into_owned(),
             adapter: Adapter::Http,
             example: "http://127.0.0.1:8090/_broadcast",
         };

@@ -31,7 +31,7 @@ impl RedisDoor {
         name: &'static str,
     ) -> Result<Self, BroadcastError> {
         let wrong = || BroadcastError::Url {
-            url: plimsoll_redacted::url(url).into_owned(),
+            url: plimsoll_redacted::url_with_query(url).into_owned(),
             adapter,
             example: "redis://127.0.0.1:6379",
         };

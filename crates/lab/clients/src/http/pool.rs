@@ -50,7 +50,7 @@ impl Origin {
 
     pub(super) fn of(url: &Url) -> Result<Self, HttpError> {
         let unusable = |reason: &str| HttpError::Url {
-            url: plimsoll_redacted::url(url.as_str()).into_owned(),
+            url: plimsoll_redacted::url_with_query(url.as_str()).into_owned(),
             reason: reason.to_owned(),
         };
         let is_tls = match url.scheme() {

@@ -35,7 +35,9 @@ pub(super) fn location(url: &Url, response: &Response) -> Option<Result<Url, Htt
         Ok(next) if !matches!(next.scheme(), "http" | "https") => {
             Err(HttpError::Scheme(next.scheme().to_owned()))
         }
-        Ok(_) | Err(_) => Err(HttpError::Location(plimsoll_redacted::url(location).into_owned())),
+        Ok(_) | Err(_) => Err(HttpError::Location(
+            plimsoll_redacted::url_with_query(location).into_owned(),
+        )),
     })
 }
 

@@ -57,7 +57,7 @@ impl InfluxDb {
         let refused = |problem: String| OutputError::Argument {
             output: format!(
                 "influxdb={}",
-                plimsoll_redacted::url(argument.unwrap_or_default())
+                plimsoll_redacted::url_with_query(argument.unwrap_or_default())
             ),
             problem,
         };
@@ -98,7 +98,7 @@ impl InfluxDb {
         let base = http_url(address).ok_or_else(|| OutputError::Variable {
             variable: "K6_INFLUXDB_ADDR".to_owned(),
             expected: URL_EXPECTED.to_owned(),
-            value: plimsoll_redacted::url(address).into_owned(),
+            value: plimsoll_redacted::url_with_query(address).into_owned(),
         })?;
         let database = database
             .or_else(|| settings.text(&["K6_INFLUXDB_DB"]))

@@ -49,7 +49,7 @@ impl PrometheusRw {
         }
         let url = match url {
             Some(url) => http_url(url).ok_or_else(|| OutputError::Argument {
-                output: format!("prometheus-rw={}", plimsoll_redacted::url(url)),
+                output: format!("prometheus-rw={}", plimsoll_redacted::url_with_query(url)),
                 problem: format!("expected {URL_EXPECTED}"),
             })?,
             None => settings

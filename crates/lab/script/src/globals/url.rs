@@ -109,7 +109,7 @@ fn parse(ctx: &Ctx<'_>, text: &str, base: Option<&str>) -> Result<url::Url> {
         None => url::Url::parse(text),
     };
     parsed.map_err(|error| {
-        let text = plimsoll_redacted::url(text);
+        let text = plimsoll_redacted::url_with_query(text);
         let text =
             format!("`{text}` is not a URL ({error}); expected something like https://example.com/path?a=1");
         Exception::throw_type(ctx, &text)

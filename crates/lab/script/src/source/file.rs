@@ -21,7 +21,7 @@ const MAX_NEIGHBOURS: usize = 1_000;
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// It is not there.
-    #[error("there is no file {}{}", plimsoll_redacted::url(&path.to_string_lossy()), suggestion(path, .instead.as_deref()))]
+    #[error("there is no file {}{}", plimsoll_redacted::url_with_query(&path.to_string_lossy()), suggestion(path, .instead.as_deref()))]
     Missing {
         /// What was looked for.
         path: PathBuf,

@@ -123,22 +123,22 @@ pub fn resolve(base: &Specifier, written: &str, builtins: Builtins<'_>) -> Resul
     let url = absolute(base, written)?;
     if url.path().ends_with(".json") {
         return Err(Unresolved::Json {
-            written: plimsoll_redacted::url(written).into_owned(),
+            written: plimsoll_redacted::url_with_query(written).into_owned(),
         });
     }
     match url.scheme() {
         "file" if base.is_remote() => Err(Unresolved::FileFromRemote {
-            written: plimsoll_redacted::url(written).into_owned(),
+            written: plimsoll_redacted::url_with_query(written).into_owned(),
         }),
         "file" | "https" => Ok(Resolved::Module(Specifier::new(url))),
         "http" => with_tls(&url)
             .filter(|secure| jslib::equivalent(secure.as_str()).is_some())
             .map(Resolved::Module)
             .ok_or_else(|| Unresolved::Http {
-                written: plimsoll_redacted::url(written).into_owned(),
+                written: plimsoll_redacted::url_with_query(written).into_owned(),
             }),
         _ => Err(Unresolved::Scheme {
-            written: plimsoll_redacted::url(written).into_owned(),
+            written: plimsoll_redacted::url_with_query(written).into_owned(),
         }),
     }
 }
@@ -165,7 +165,7 @@ fn absolute(base: &Specifier, written: &str) -> Result<Url, Unresolved> {
         });
     }
     base.0.join(written).map_err(|reason| Unresolved::Url {
-        written: plimsoll_redacted::url(written).into_owned(),
+        written: plimsoll_redacted::url_with_query(written).into_owned(),
         reason: reason.to_string(),
     })
 }

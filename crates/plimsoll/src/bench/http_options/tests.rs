@@ -55,6 +55,17 @@ fn urls_are_abs() {
 }
 
 #[test]
+fn urls_of_no_use_are_named_without_secrets() {
+    let check = |url: &str, expected: &str| {
+        let error = options(url).unwrap_err();
+        assert!(error.contains(expected) && !error.contains("s3cret"), "{error}");
+    };
+    check("http://h:99999/?token=s3cret", r#""http://h:99999/?token=***""#);
+    check("http://kay:s3cret@h:x/", r#""http://***@h:x/""#);
+    check("ws://h/?jid=s3cret&author=kay", r#""ws://h/?jid=***&author=kay""#);
+}
+
+#[test]
 fn the_users_headers_win() {
     let headers = |arguments: &str| {
         let request = options(&format!("{arguments} http://h/")).unwrap().request;

@@ -45,8 +45,8 @@ impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             // A mistyped URL may have been parsed as a path.
-            Self::File(path) => f.write_str(&plimsoll_redacted::url(&path.to_string_lossy())),
-            Self::Url(uri) => uri.fmt(f),
+            Self::File(path) => f.write_str(&plimsoll_redacted::url_with_query(&path.to_string_lossy())),
+            Self::Url(uri) => f.write_str(&plimsoll_redacted::url_with_query(&uri.to_string())),
         }
     }
 }
@@ -69,6 +69,8 @@ mod tests {
         }
         let mistyped: Location = "htps://me:pass@id.example/jwks".parse().expect("a path");
         assert_eq!(mistyped.to_string(), "htps://***@id.example/jwks");
+        let with_token: Location = "https://id.example/jwks?token=s3cret".parse().expect("a URL");
+        assert_eq!(with_token.to_string(), "https://id.example/jwks?token=***");
         for (text, expected) in [
             ("http://id example/", "; expected something like https://"),
             (

@@ -12,7 +12,7 @@ pub struct WebhookUrl(Uri);
 #[derive(Debug, thiserror::Error)]
 #[error("{text:?} {reason}; expected something like https://app.example/presence")]
 pub struct WebhookUrlError {
-    /// The text without its user and password.
+    /// The text without user, password and tokens.
     text: String,
     reason: &'static str,
 }
@@ -28,7 +28,7 @@ impl FromStr for WebhookUrl {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let wrong = |reason| WebhookUrlError {
-            text: plimsoll_redacted::url(text).into_owned(),
+            text: plimsoll_redacted::url_with_query(text).into_owned(),
             reason,
         };
         if matches!(plimsoll_redacted::url(text), Cow::Owned(_)) {
@@ -49,7 +49,7 @@ impl FromStr for WebhookUrl {
 
 impl fmt::Display for WebhookUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        f.write_str(&plimsoll_redacted::url_with_query(&self.0.to_string()))
     }
 }
 
@@ -69,6 +69,14 @@ mod tests {
     fn a_webhook_has_an_http_url() {
         check("http://localhost:3000/hook", Ok("http://localhost:3000/hook"));
         check("https://app.example/hook?a=1", Ok("https://app.example/hook?a=1"));
+        check(
+            "https://app.example/hook?token=s3cret",
+            Ok("https://app.example/hook?token=***"),
+        );
+        check(
+            "app.example/hook?token=s3cret",
+            Err(r#""app.example/hook?token=***" is not a URL"#),
+        );
         check("app.example/hook", Err(r#""app.example/hook" is not a URL"#));
         check("/hook", Err(r#""/hook" does not begin with http:// or https://"#));
         check(

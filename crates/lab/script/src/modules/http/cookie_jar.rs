@@ -107,7 +107,7 @@ fn take_options<'js>(ctx: &Ctx<'js>, cookie: &mut Cookie, options: &Object<'js>)
 
 fn parse(ctx: &Ctx<'_>, url: &str) -> Result<Url> {
     Url::parse(url).map_err(|error| {
-        let url = plimsoll_redacted::url(url);
+        let url = plimsoll_redacted::url_with_query(url);
         let text = format!("invalid URL {url:?}: {error}; expected something like https://example.com/path");
         Exception::throw_type(ctx, &text)
     })
