@@ -47,13 +47,13 @@ pub enum TargetError {
     /// No `scheme://` at the front.
     #[error("{url:?} has no scheme; write it as ws://host:port/path, for example ws://127.0.0.1:8080/cable")]
     NoScheme {
-        /// The text as given.
+        /// The text without user, password and tokens.
         url: String,
     },
     /// Another protocol.
     #[error("{url:?} has the scheme {scheme:?}; expected ws or wss, for example ws://127.0.0.1:8080/cable")]
     Scheme {
-        /// The text as given.
+        /// The text without user, password and tokens.
         url: String,
         /// The scheme found.
         scheme: String,
@@ -61,7 +61,7 @@ pub enum TargetError {
     /// Nothing between the scheme and the path.
     #[error("{url:?} has no host; write it as ws://host:port/path, for example ws://127.0.0.1:8080/cable")]
     NoHost {
-        /// The text as given.
+        /// The text without user, password and tokens.
         url: String,
     },
     /// `user:password@host`.
@@ -69,19 +69,19 @@ pub enum TargetError {
         "{url:?} has a user name, which WebSocket URLs do not allow; send it in a header or in the query"
     )]
     UserInfo {
-        /// The text without user and password.
+        /// The text without user, password and tokens.
         url: String,
     },
     /// A bracketed host that is not an IPv6 address, or an IPv6 address without brackets.
     #[error("{url:?} has a bad IPv6 address; write it in brackets, for example ws://[::1]:8080/cable")]
     Ipv6 {
-        /// The text as given.
+        /// The text without user, password and tokens.
         url: String,
     },
     /// A port that is not a number from 1 to 65535.
     #[error("{url:?} has the port {port:?}; expected a number from 1 to 65535")]
     Port {
-        /// The text as given.
+        /// The text without user, password and tokens.
         url: String,
         /// The port text found.
         port: String,
@@ -89,13 +89,13 @@ pub enum TargetError {
     /// RFC 6455 §3 forbids fragments.
     #[error("{url:?} has a fragment (#…), which WebSocket URLs do not allow; write # as %23 if it is data")]
     Fragment {
-        /// The text as given.
+        /// The text without user, password and tokens.
         url: String,
     },
     /// A space, a control character or a character outside ASCII.
     #[error("{url:?} contains {character:?}; percent-encode it")]
     Character {
-        /// The text as given.
+        /// The text without user, password and tokens.
         url: String,
         /// The first such character.
         character: char,
@@ -128,8 +128,8 @@ impl Target {
     /// [`TargetError`] says what is wrong and shows a good URL.
     pub fn parse(url: &str) -> Result<Self, TargetError> {
         // Checked first, because errors about other parts could show the password.
-        if let Cow::Owned(url) = plimsoll_redacted::url(url) {
-            return Err(TargetError::UserInfo { url });
+        if matches!(plimsoll_redacted::url(url), Cow::Owned(_)) {
+            return Err(TargetError::UserInfo { url: shown(url) });
         }
         let (scheme, rest) = split_scheme(url)?;
         check_characters(url, rest)?;
@@ -160,6 +160,15 @@ impl Target {
     /// The port, 1–65535.
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// The whole URL, with its tokens.
+    pub fn url(&self) -> String {
+        let scheme = match self.scheme {
+            Scheme::Ws => "ws",
+            Scheme::Wss => "wss",
+        };
+        format!("{scheme}://{}{}", self.authority(), self.path_and_query)
     }
 
     /// The path and query for the request line. Begins with `/`.
@@ -211,25 +220,27 @@ impl Target {
     }
 }
 
+/// Writes the URL as people see it: with `***` instead of tokens.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scheme = match self.scheme {
-            Scheme::Ws => "ws",
-            Scheme::Wss => "wss",
-        };
-        write!(f, "{scheme}://{}{}", self.authority(), self.path_and_query)
+        f.write_str(&plimsoll_redacted::url_with_query(&self.url()))
     }
+}
+
+/// The URL for people.
+fn shown(url: &str) -> String {
+    plimsoll_redacted::url_with_query(url).into_owned()
 }
 
 fn split_scheme(url: &str) -> Result<(Scheme, &str), TargetError> {
     let Some((scheme, rest)) = url.split_once("://") else {
-        return Err(TargetError::NoScheme { url: url.into() });
+        return Err(TargetError::NoScheme { url: shown(url) });
     };
     match scheme.to_ascii_lowercase().as_str() {
         "ws" => Ok((Scheme::Ws, rest)),
         "wss" => Ok((Scheme::Wss, rest)),
         _ => Err(TargetError::Scheme {
-            url: url.into(),
+            url: shown(url),
             scheme: scheme.into(),
         }),
     }
@@ -238,9 +249,9 @@ fn split_scheme(url: &str) -> Result<(Scheme, &str), TargetError> {
 fn check_characters(url: &str, rest: &str) -> Result<(), TargetError> {
     match rest.chars().find(|c| *c == '#' || !c.is_ascii_graphic()) {
         None => Ok(()),
-        Some('#') => Err(TargetError::Fragment { url: url.into() }),
+        Some('#') => Err(TargetError::Fragment { url: shown(url) }),
         Some(character) => Err(TargetError::Character {
-            url: url.into(),
+            url: shown(url),
             character,
         }),
     }
@@ -256,7 +267,7 @@ fn parse_authority(url: &str, authority: &str) -> Result<(Host, Option<u16>), Ta
 }
 
 fn split_port<'a>(url: &str, authority: &'a str) -> Result<(Host, Option<&'a str>), TargetError> {
-    let bad_ipv6 = || TargetError::Ipv6 { url: url.into() };
+    let bad_ipv6 = || TargetError::Ipv6 { url: shown(url) };
     if let Some(bracketed) = authority.strip_prefix('[') {
         let (ip, after) = bracketed.split_once(']').ok_or_else(bad_ipv6)?;
         let ip = ip.parse().map_err(|_| bad_ipv6())?;
@@ -272,7 +283,7 @@ fn split_port<'a>(url: &str, authority: &'a str) -> Result<(Host, Option<&'a str
         None => (authority, None),
     };
     if name.is_empty() {
-        return Err(TargetError::NoHost { url: url.into() });
+        return Err(TargetError::NoHost { url: shown(url) });
     }
     let host = name
         .parse()
@@ -286,7 +297,7 @@ fn parse_port(url: &str, text: &str) -> Result<u16, TargetError> {
     match text.parse() {
         Ok(port) if digits_only && port > 0 => Ok(port),
         _ => Err(TargetError::Port {
-            url: url.into(),
+            url: shown(url),
             port: text.into(),
         }),
     }
@@ -342,15 +353,49 @@ mod tests {
 
     #[test]
     fn the_scheme_says_whether_there_is_tls() {
-        let check = |url: &str, is_secure: bool, shown: &str| {
+        let check = |url: &str, is_secure: bool, whole: &str| {
             let target = Target::parse(url).unwrap();
-            assert_eq!(
-                (target.is_secure(), target.to_string()),
-                (is_secure, shown.into())
-            );
+            assert_eq!((target.is_secure(), target.url()), (is_secure, whole.into()));
         };
         check("WS://h:80", false, "ws://h/");
         check("WSS://h:443?a", true, "wss://h/?a");
+    }
+
+    #[test]
+    fn tokens_are_sent_and_not_shown() {
+        let check = |url: &str, whole: &str, shown: &str| {
+            let target = Target::parse(url).unwrap();
+            assert_eq!((target.url(), target.to_string()), (whole.into(), shown.into()));
+        };
+        check("ws://h", "ws://h/", "ws://h/");
+        check("ws://h?room=1", "ws://h/?room=1", "ws://h/?room=1");
+        check(
+            "wss://h/cable?jid=s3cret&room=1",
+            "wss://h/cable?jid=s3cret&room=1",
+            "wss://h/cable?jid=***&room=1",
+        );
+    }
+
+    #[test]
+    fn errors_have_no_secrets() {
+        for url in [
+            "h/cable?jid=s3cret",
+            "wss//x?token=s3cret",
+            "http://h/?token=s3cret",
+            "ws://?token=s3cret",
+            "ws://kay:s3cret@h:99999/cable?jid=s3cret",
+            "ws://h:99999/cable?jid=s3cret",
+            "ws://::1/?auth_token=s3cret",
+            "ws://h/#/cable?token=s3cret",
+            "ws://h/?token=s3cret#s3cret",
+            "ws://h/?token=s3cret s3cret",
+        ] {
+            let message = Target::parse(url).unwrap_err().to_string();
+            assert!(
+                message.contains("***") && !message.contains("s3cret"),
+                "{url}: {message}"
+            );
+        }
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub async fn examine(question: &Question) -> Result<Findings, TlsError> {
         question,
         caller: Caller::new(question)?,
         target: question.target.clone(),
-        findings: Findings::before(question.target.to_string()),
+        findings: Findings::before(question.target.url()),
     };
     examination.run().await;
     Ok(examination.end())
@@ -88,7 +88,7 @@ impl Examination<'_> {
 
     fn end(mut self) -> Findings {
         self.findings.credentials = self.credentials();
-        self.findings.url = self.target.to_string();
+        self.findings.url = self.target.url();
         self.findings.n_connections = self.caller.n_connections();
         self.findings.seconds = self.caller.seconds();
         self.findings
@@ -442,7 +442,7 @@ mod tests {
     fn a_corrected_url_keeps_its_port() {
         let check = |url: &str, is_secure: bool, path: &str, expected: &str| {
             let target = changed(&Target::parse(url).unwrap(), is_secure, path).unwrap();
-            assert_eq!(target.to_string(), expected);
+            assert_eq!(target.url(), expected);
         };
         check("ws://a/x?y", true, "/x?y", "wss://a:80/x?y");
         check("wss://[::1]:8443/", false, "/cable", "ws://[::1]:8443/cable");

@@ -237,7 +237,7 @@ pub struct Parts<'a> {
 pub struct Origin<'a> {
     /// Version of the program.
     pub plimsoll: &'a str,
-    /// The command line as it was typed, beginning with `plimsoll`.
+    /// The command line as it was typed, beginning with `plimsoll`, without the secrets of URLs.
     pub command: Vec<String>,
     /// What was run, for people.
     pub name: &'a str,

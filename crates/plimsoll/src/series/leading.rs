@@ -80,7 +80,9 @@ fn conduct(test: &mut impl Targeted) -> Result<Status, Failure> {
         return repeat(flags);
     };
     let series = Contest {
-        labels: distinct(&[other.clone(), own].map(|url| plimsoll_redacted::url(&url).into_owned())),
+        labels: distinct(
+            &[other.clone(), own].map(|url| plimsoll_redacted::url_with_query(&url).into_owned()),
+        ),
         other,
         terms,
     };

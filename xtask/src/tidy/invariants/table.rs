@@ -484,7 +484,7 @@ pub(super) const TABLE: &[Invariant] = &[
     },
     Invariant {
         of: "shootout",
-        knows: &["cable", "clients", "load", "report", "websocket"],
+        knows: &["cable", "clients", "load", "redacted", "report", "websocket"],
         clauses: &[
             Clause {
                 says: "knows no command line and no signals",

@@ -256,7 +256,7 @@ async fn a_tls_server_that_leaves_without_a_word_has_ended() {
 #[tokio::test]
 async fn a_server_without_tls_is_told() {
     let (peer, options) = Peer::bind().await;
-    let url = options.target.to_string().replace("ws://", "wss://");
+    let url = options.target.url().replace("ws://", "wss://");
     let target = Target::parse(&url).unwrap();
     let tls = Tls::new(TlsOptions {
         believe: Believe::Anybody,

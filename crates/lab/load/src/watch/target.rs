@@ -124,9 +124,9 @@ impl Place {
 }
 
 impl Page {
-    /// The URL without user and password, for reports.
+    /// The URL without user, password and tokens, for reports.
     pub(super) fn shown(&self) -> String {
-        plimsoll_redacted::url(&self.url).replacen("***@", "", 1)
+        plimsoll_redacted::url_with_query(&self.url).replacen("***@", "", 1)
     }
 
     fn parse(text: &str) -> Result<Self, ParseTargetError> {
@@ -205,6 +205,10 @@ mod tests {
             ("cgroup:a/b", "cgroup a/b"),
             ("http://h:9/m?x=a@b#c", "metrics http://h:9/m?x=a@b"),
             ("https://me:pass@word@h/m", "metrics https://h/m"),
+            (
+                "http://h/m?token=s3cret&a=b#c",
+                "metrics http://h/m?token=***&a=b",
+            ),
         ] {
             let target: Target = text.parse().unwrap();
             assert_eq!(target.place.to_string(), expected);

@@ -64,7 +64,9 @@ impl HttpOptions {
         let _ = url.set_username("");
         let _ = url.set_password(None);
         url.set_fragment(None);
-        url
+        // In a text without a user and a fragment nothing else is hidden.
+        let shown = plimsoll_redacted::url_with_query(url.as_str()).parse();
+        shown.unwrap_or(url)
     }
 
     /// The results of the thresholds after this time.
