@@ -21,7 +21,7 @@ import {
   subscribed,
 } from "./support/shared-streams.mjs";
 
-const durable = (t) => RedisServer.start(t, { options: ["--appendonly", "yes", "--appendfsync", "everysec"] });
+const durable = (t) => RedisServer.start(t, { options: ["--appendonly", "yes", "--appendfsync", "always"] });
 
 brokerScenarios({
   flags: (redis) => inRedis(redis.url),

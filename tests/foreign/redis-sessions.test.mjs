@@ -8,7 +8,7 @@ import { inRedis } from "./support/shared-streams.mjs";
 
 const engine = {
   flags: ({ url }) => inRedis(url),
-  start: (t) => RedisServer.start(t, { options: ["--appendonly", "yes", "--appendfsync", "everysec"] }),
+  start: (t) => RedisServer.start(t, { options: ["--appendonly", "yes", "--appendfsync", "always"] }),
   sessions: sessionsIn,
 };
 
