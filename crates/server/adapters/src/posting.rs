@@ -47,7 +47,7 @@ impl Posting {
     }
 }
 
-/// A connection whose other end lost its power is noticed before a message is lost in it.
+/// Pings the server after each `keepalive`. So a connection whose other end lost its power is noticed before a message is lost in it.
 async fn ping(pipeline: &Pipeline, keepalive: Duration) {
     loop {
         sleep(keepalive).await;

@@ -146,6 +146,7 @@ impl Shard {
             .sum()
     }
 
+    /// Writes to up to [`MAX_SENDS`] sessions through the ring, and to those that it cannot serve as [`Shard::write`] does.
     fn write_through(self: &Rc<Self>, ring: &mut Ring, ids: &[SessionId]) -> usize {
         let hub = self.hub.borrow();
         let (mut chosen, mut sends) = (Vec::with_capacity(ids.len()), Vec::with_capacity(ids.len()));
@@ -167,11 +168,12 @@ impl Shard {
         n_sent + others.map(|id| self.write(*id)).sum::<usize>()
     }
 
+    /// Like [`Shard::flush`]. Returns the number of bytes, which the caller counts.
     fn write(self: &Rc<Self>, id: SessionId) -> usize {
         self.write_after(id, None)
     }
 
-    /// Writes what the result of a send has left.
+    /// Writes what a send of the ring with this result has left; everything if there was none.
     fn write_after(self: &Rc<Self>, id: SessionId, mut sent: Sent) -> usize {
         let mut hub = self.hub.borrow_mut();
         let Some((connection, outbox)) = hub.get_mut(id) else {

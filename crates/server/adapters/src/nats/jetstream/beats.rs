@@ -24,7 +24,7 @@ pub(super) struct Beats(Mutex<Heard>);
 struct Heard {
     /// `None`: nothing is heard.
     since: Option<Instant>,
-    /// Whoever may publish in NATS chooses the names, so this map's hashes have a random key (ARCHITECTURE, "Hash tables").
+    /// Every program that may publish in NATS can choose names, so this map's hashes have a random key (ARCHITECTURE, "Hash tables").
     servers: HashMap<Box<str>, Instant>,
 }
 
