@@ -60,7 +60,7 @@ async function writeAndRun(t, url, flags = [], variables = []) {
 // These tests wait most of the time: a probe measures the pings of a cable server, which come every three seconds.
 describe("plimsoll probe", { concurrency: true }, () => {
   test("our server: a chat", async (t) => {
-    const server = await serve(t, "--app", "chat");
+    const server = await serve(t, "--app", "chat", "--ping_interval", "2");
     const url = server.ws("/cable");
     const refused = await probe(url, 3, { kind: "anycable", authentication: "refused" });
     assert.deepEqual(problems(refused), ["unauthorized"]);

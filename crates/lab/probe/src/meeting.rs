@@ -21,8 +21,9 @@ const GREETING_LIMIT: Duration = Duration::from_secs(2);
 /// How long the answer to a heartbeat may take.
 const ANSWER_LIMIT: Duration = Duration::from_secs(2);
 
-/// How long pings are waited for. Action Cable sends one every three seconds.
-const PINGS_LIMIT: Duration = Duration::from_secs(7);
+/// How long pings are waited for. Action Cable sends one every three seconds, and a server of ours the first one after
+/// up to one and a half intervals. The rest is for a busy machine.
+const PINGS_LIMIT: Duration = Duration::from_secs(9);
 
 /// The messages that are kept. Later ones are dropped.
 const MAX_MESSAGES: usize = 16;
