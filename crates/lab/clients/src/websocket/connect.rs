@@ -153,7 +153,9 @@ impl<'a> Opening<'a> {
                     let mut stream = Counted::new(stream, Rc::clone(self.traffic));
                     if let Some(proxy) = &self.options.proxy {
                         let target = &self.options.target;
-                        proxy.tunnel(&mut stream, &target.host(), target.port()).await?;
+                        let host = target.host();
+                        // Boxed: few connections need it, and each would have its size.
+                        Box::pin(proxy.tunnel(&mut stream, &host, target.port())).await?;
                     }
                     return Ok(stream);
                 }

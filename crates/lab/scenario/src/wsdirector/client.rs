@@ -40,7 +40,6 @@ const MOST_CHARACTERS: usize = 200;
 
 /// A connected client.
 pub(super) struct Client<'a> {
-    speaker: Speaker<'a>,
     conversation: Conversation,
     incoming: Incoming<'a>,
     channels: Channels,
@@ -48,7 +47,6 @@ pub(super) struct Client<'a> {
 
 /// Puts the messages that steps can take into the mailbox.
 struct Incoming<'a> {
-    group: &'a Group,
     speaker: Speaker<'a>,
     mailbox: Mailbox,
     /// Only Phoenix clients have one.
@@ -66,7 +64,7 @@ impl Recipient for Incoming<'_> {
         self.speaker.show("<-", &text);
         let heartbeat = self.heartbeat.as_ref();
         let is_reply = heartbeat.is_some_and(|heartbeat| heartbeat.is_reply(&text));
-        if !is_reply && !is_ignored(self.group, &text) {
+        if !is_reply && !is_ignored(self.speaker.group, &text) {
             self.mailbox.push(Message::new(at, text));
         }
     }
@@ -87,13 +85,12 @@ pub(super) struct Connected {
 impl<'a> Client<'a> {
     /// Connects, and waits for the welcome of the protocol.
     pub(super) async fn connect(
-        group: &'a Group,
         speaker: Speaker<'a>,
         options: &Options,
         traffic: &Rc<Traffic>,
     ) -> Result<(Self, Connected), Unmet> {
         // Boxed, because they are large and a client runs them once.
-        let (connection, timings, welcome) = match group.protocol {
+        let (connection, timings, welcome) = match speaker.group.protocol {
             Protocol::ActionCable => {
                 let no_welcome = |error: cable::ConnectError| {
                     unmet("a connection and a welcome", error.cause().explain(&error))
@@ -113,13 +110,11 @@ impl<'a> Client<'a> {
             }
         };
         let client = Self {
-            speaker,
             conversation: Conversation::new(connection),
             incoming: Incoming {
-                group,
                 speaker,
                 mailbox: Mailbox::default(),
-                heartbeat: (group.protocol == Protocol::Phoenix).then(Heartbeat::new),
+                heartbeat: (speaker.group.protocol == Protocol::Phoenix).then(Heartbeat::new),
             },
             channels: Channels::default(),
         };
@@ -150,7 +145,7 @@ impl<'a> Client<'a> {
             Action::Receive(receive) => {
                 let message = self.receive(receive).await?;
                 if receive.prints {
-                    self.speaker.say(&message.text);
+                    self.incoming.speaker.say(&message.text);
                 }
                 // The wait for a message that arrived before the step began is zero.
                 return Ok(message.at.saturating_duration_since(start));
@@ -159,7 +154,7 @@ impl<'a> Client<'a> {
                 return Ok(self.receive_all(all).await?.saturating_duration_since(start));
             }
             Action::Sleep { time, shift } => self.listen_while(sleep(shifted(*time, *shift))).await,
-            Action::Debug(message) => self.speaker.say(message),
+            Action::Debug(message) => self.incoming.speaker.say(message),
             Action::Subscribe { identifier } => self.subscribe(identifier).await?,
             Action::Join { topic, payload } => {
                 let (text, reference) = self.channels.join(topic, payload);
@@ -202,7 +197,7 @@ impl<'a> Client<'a> {
 
     async fn send_text(&mut self, text: &str) -> Result<(), Unmet> {
         let unsent = |error: String| unmet(format!("to send {}", cut(text)), error);
-        self.speaker.show("->", text);
+        self.incoming.speaker.show("->", text);
         let queued = self.conversation.queue(Opcode::Text, text.as_bytes());
         queued.map_err(|error| unsent(error.to_string()))?;
         let sent = self.conversation.flush(&mut self.incoming).await;
@@ -365,7 +360,7 @@ impl<'a> Client<'a> {
             return;
         };
         let text = heartbeat.beat(self.channels.next_ref());
-        self.speaker.show("->", &text);
+        self.incoming.speaker.show("->", &text);
         // A server that has not read earlier messages sees anyway that this client is alive.
         let connection = self.conversation.connection_mut();
         if connection.n_unsent_bytes() == 0 {

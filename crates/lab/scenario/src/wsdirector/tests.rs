@@ -1,6 +1,14 @@
 //! Valid files and their meaning, and the errors for mistakes.
 
+use std::{sync::Arc, time::Duration};
+
 use expect_test::{Expect, expect};
+use plimsoll_load::{
+    metrics::{MetricSet, Recorder},
+    run::RunHandle,
+    vu::{Cancellation, IterationContext, VuId},
+};
+use tokio::time::Instant;
 
 use super::{
     scenario::{Action, Outgoing},
@@ -441,4 +449,35 @@ fn groups_may_share_a_name() {
         names,
         [("a", "a"), ("a (2)", "a (2)"), ("a", "a (3)"), ("a", "a (4)")]
     );
+}
+
+#[tokio::test]
+async fn a_client_that_waits_is_small() {
+    let scenario = read("- client:\n    actions:\n      - sleep: {time: 1}\n", 1);
+    let connect = Connect {
+        url: "ws://127.0.0.1:9/".to_owned(),
+        tls: None,
+        subprotocol: None,
+        barrier_timeout: Duration::from_secs(1),
+        voice: Voice::new(false, |_| {}),
+    };
+    let users = Users::new(scenario, &connect).await.unwrap();
+    let part = users.plan().remove(0);
+    let mut context = IterationContext {
+        vu: VuId::FIRST,
+        iteration: 0,
+        iteration_in_scenario: 0,
+        scenario_iteration: 0,
+        scenario_iteration_in_test: 0,
+        scenario: Arc::new(part),
+        intended_start: Instant::now(),
+        start: Instant::now(),
+        cancellation: Cancellation::default(),
+        metrics: Recorder::new(MetricSet::new(Arc::new(users.registry.clone()))),
+        run: RunHandle::new(),
+    };
+    let mut user = users.factory().create(VuId::FIRST).unwrap();
+    // Without its connection, whose buffers are only as large as needed.
+    let n_bytes = size_of_val(&*user.iterate(&mut context));
+    assert!(n_bytes <= 1792, "{n_bytes} bytes");
 }

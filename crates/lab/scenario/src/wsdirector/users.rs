@@ -268,29 +268,32 @@ impl<'a> ClientRun<'a> {
     }
 
     async fn connect_and_perform(&self) -> Result<(), (Option<&'a Step>, Unmet)> {
-        let (metrics, websocket) = (&self.context.metrics, self.shared.websocket);
         let traffic = Rc::new(Traffic::default());
+        let outcome = self.live(&traffic).await;
+        let (metrics, data) = (&self.context.metrics, self.shared.data);
+        let (sent, received) = traffic.take();
+        metrics.count(data.sent, sent);
+        metrics.count(data.received, received);
+        outcome
+    }
+
+    async fn live(&self, traffic: &Rc<Traffic>) -> Result<(), (Option<&'a Step>, Unmet)> {
+        let (metrics, websocket) = (&self.context.metrics, self.shared.websocket);
         let start = Instant::now();
         metrics.count(websocket.sessions, 1);
         let options = &self.shared.options[self.group];
-        let connected = Client::connect(self.group(), self.speaker(), options, &traffic).await;
-        let outcome = match connected {
-            Ok((mut client, connected)) => {
-                self.record_connect(&connected);
-                let outcome = self.perform_all(&mut client).await;
-                client.close().await;
-                let counters = client.counters();
-                metrics.count(websocket.msgs_sent, counters.n_messages_out);
-                metrics.count(websocket.msgs_received, counters.n_messages_in);
-                metrics.record(websocket.session_duration, start.elapsed());
-                outcome.map_err(|(step, unmet)| (Some(step), unmet))
-            }
-            Err(unmet) => Err((None, unmet)),
-        };
-        let (sent, received) = traffic.take();
-        metrics.count(self.shared.data.sent, sent);
-        metrics.count(self.shared.data.received, received);
-        outcome
+        // With `?` and not `match`: a user that waits then has no room for the result of connecting.
+        let (mut client, connected) = Client::connect(self.speaker(), options, traffic)
+            .await
+            .map_err(|unmet| (None, unmet))?;
+        self.record_connect(&connected);
+        let outcome = self.perform_all(&mut client).await;
+        client.close().await;
+        let counters = client.counters();
+        metrics.count(websocket.msgs_sent, counters.n_messages_out);
+        metrics.count(websocket.msgs_received, counters.n_messages_in);
+        metrics.record(websocket.session_duration, start.elapsed());
+        outcome.map_err(|(step, unmet)| (Some(step), unmet))
     }
 
     async fn perform_all(&self, client: &mut Client<'_>) -> Result<(), (&'a Step, Unmet)> {
@@ -377,7 +380,7 @@ impl<'a> ClientRun<'a> {
     fn speaker(&self) -> Speaker<'a> {
         Speaker {
             voice: &self.shared.voice,
-            group: &self.group().name,
+            group: self.group(),
             number: self.number(),
         }
     }

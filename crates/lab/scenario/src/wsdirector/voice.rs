@@ -2,6 +2,8 @@
 
 use std::{fmt, sync::Arc};
 
+use super::scenario::Group;
+
 /// The receiver of printed lines.
 type Print = dyn Fn(&str) + Send + Sync;
 
@@ -16,8 +18,7 @@ pub struct Voice {
 #[derive(Clone, Copy)]
 pub(super) struct Speaker<'a> {
     pub(super) voice: &'a Voice,
-    /// The name of its group.
-    pub(super) group: &'a str,
+    pub(super) group: &'a Group,
     /// Its number within the group, from 1.
     pub(super) number: u32,
 }
@@ -45,13 +46,13 @@ impl fmt::Debug for Voice {
 impl Speaker<'_> {
     /// Prints a line.
     pub(super) fn say(self, text: &str) {
-        (self.voice.print)(&format!("client={}_{} {text}", self.group, self.number));
+        (self.voice.print)(&format!("client={}_{} {text}", self.group.name, self.number));
     }
 
     /// Logs a message that was sent or received.
     pub(super) fn show(self, direction: &str, text: &str) {
         if self.voice.shows_messages {
-            tracing::debug!(target: "scenario", "client={}_{} {direction} {text}", self.group, self.number);
+            tracing::debug!(target: "scenario", "client={}_{} {direction} {text}", self.group.name, self.number);
         }
     }
 }

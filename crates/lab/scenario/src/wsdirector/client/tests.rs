@@ -72,11 +72,11 @@ async fn heard(protocol: &str, actions: &str) -> Vec<(Duration, String)> {
     let voice = Voice::new(true, |_| {});
     let speaker = Speaker {
         voice: &voice,
-        group: &group.name,
+        group,
         number: 1,
     };
     let client = async {
-        let (mut client, _) = Client::connect(group, speaker, &options, &Rc::default())
+        let (mut client, _) = Client::connect(speaker, &options, &Rc::default())
             .await
             .ok()
             .unwrap();
