@@ -154,7 +154,7 @@ impl<'a> Opening<'a> {
                     if let Some(proxy) = &self.options.proxy {
                         let target = &self.options.target;
                         let host = target.host();
-                        // Boxed: few connections need it, and each would have its size.
+                        // Boxed: few connections need it, and all the others would have room for it.
                         Box::pin(proxy.tunnel(&mut stream, &host, target.port())).await?;
                     }
                     return Ok(stream);

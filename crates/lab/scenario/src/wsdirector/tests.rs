@@ -477,7 +477,7 @@ async fn a_client_that_waits_is_small() {
         run: RunHandle::new(),
     };
     let mut user = users.factory().create(VuId::FIRST).unwrap();
-    // Without its connection, whose buffers are only as large as needed.
+    // Without its connection, whose buffers are only as large as needed. The limit is a size class of the allocator.
     let n_bytes = size_of_val(&*user.iterate(&mut context));
     assert!(n_bytes <= 1792, "{n_bytes} bytes");
 }

@@ -277,6 +277,7 @@ impl<'a> ClientRun<'a> {
         outcome
     }
 
+    /// The whole life of the connection, whose bytes are added to `traffic`.
     async fn live(&self, traffic: &Rc<Traffic>) -> Result<(), (Option<&'a Step>, Unmet)> {
         let (metrics, websocket) = (&self.context.metrics, self.shared.websocket);
         let start = Instant::now();
