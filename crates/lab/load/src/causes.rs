@@ -3,6 +3,8 @@
 
 use std::{cmp::Reverse, collections::BTreeMap, time::Duration};
 
+use serde::{Deserialize, Serialize};
+
 /// The most causes. Reason: a person cannot look through more, and a cause with an id or a time in it must not make
 /// memory grow with the run.
 const MAX_CAUSES: usize = 100;
@@ -15,14 +17,26 @@ const DIGITS_OF_AN_ID: usize = 4;
 const ANY: &str = "…";
 
 /// The number of failures by cause.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Unbounded")]
 pub struct Causes {
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    causes: BTreeMap<String, Cause>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other: Option<Cause>,
+}
+
+/// Causes from outside, which may be more than [`MAX_CAUSES`].
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unbounded {
+    #[serde(default)]
     causes: BTreeMap<String, Cause>,
     other: Option<Cause>,
 }
 
 /// One cause of failures.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cause {
     /// One of the failures, in full.
     pub example: String,
@@ -31,7 +45,7 @@ pub struct Cause {
 }
 
 /// The number of failures between two times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     /// How many.
     pub n: u64,
@@ -54,8 +68,13 @@ impl Causes {
 
     /// The number of all failures.
     pub fn total(&self) -> u64 {
-        let known: u64 = self.causes.values().map(|cause| cause.span.n).sum();
-        known + self.other.as_ref().map_or(0, |other| other.span.n)
+        let all = self.causes.values().chain(&self.other);
+        all.fold(0, |sum, cause| sum.saturating_add(cause.span.n))
+    }
+
+    /// Whether there are no failures.
+    pub fn is_empty(&self) -> bool {
+        self.causes.is_empty() && self.other.is_none()
     }
 
     /// The causes and their numbers of failures, the most frequent first; the last one stands for all further causes.
@@ -109,6 +128,14 @@ impl Causes {
     }
 }
 
+impl From<Unbounded> for Causes {
+    fn from(Unbounded { causes, other }: Unbounded) -> Self {
+        let mut bounded = Self::default();
+        bounded.merge(&Self { causes, other });
+        bounded
+    }
+}
+
 impl Cause {
     fn new(example: &str, span: Span) -> Self {
         Self {
@@ -120,7 +147,8 @@ impl Cause {
 
 impl Span {
     fn extend(&mut self, other: Self) {
-        self.n += other.n;
+        // Numbers from other machines may be any.
+        self.n = self.n.saturating_add(other.n);
         self.first = self.first.min(other.first);
         self.last = self.last.max(other.last);
     }
@@ -216,6 +244,27 @@ mod tests {
             expected.map(|(cause, n)| (cause.to_owned(), n))
         );
         assert_eq!(causes.total(), 4);
+    }
+
+    #[test]
+    fn causes_are_sent_whole_and_bounded_on_arrival() {
+        let mut causes = Causes::default();
+        assert_eq!(serde_json::to_string(&causes).unwrap(), "{}");
+        for n in 0..MAX_CAUSES as u64 + 5 {
+            causes.add(&format!("cause {n:03}"), "example", n, AT(n));
+        }
+        let mut json = serde_json::to_value(&causes).unwrap();
+        assert_eq!(serde_json::from_value::<Causes>(json.clone()).unwrap(), causes);
+        let many = json["causes"].as_object_mut().unwrap();
+        for n in 0..50 {
+            many.insert(format!("more {n}"), many["cause 000"].clone());
+            many[&format!("more {n}")]["span"]["n"] = 1.into();
+        }
+        let bounded: Causes = serde_json::from_value(json).unwrap();
+        assert_eq!(
+            (bounded.iter().count(), bounded.total()),
+            (MAX_CAUSES, causes.total() + 50)
+        );
     }
 
     #[test]

@@ -52,6 +52,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use serde::{Deserialize, Serialize};
+
 mod evidence;
 mod judgement;
 mod machine;
@@ -121,7 +123,7 @@ struct Since {
 }
 
 /// The observations of a [`Monitor`] since the last glance; for series over time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Glance {
     /// Length of the period.
     pub elapsed: Duration,
@@ -137,6 +139,19 @@ impl Glance {
     /// CPU time per wall time: 1.0 is one core kept busy all the time. `None` for a period without length.
     pub fn cores(&self) -> Option<f64> {
         (!self.elapsed.is_zero()).then(|| self.cpu.as_secs_f64() / self.elapsed.as_secs_f64())
+    }
+
+    /// This and the glance of another machine at the same time: CPU time and memory of both, in the longer of the two
+    /// periods, and the latest tick of any worker.
+    #[must_use]
+    pub fn beside(self, other: Self) -> Self {
+        let rss = [self.rss_bytes, other.rss_bytes];
+        Self {
+            elapsed: self.elapsed.max(other.elapsed),
+            cpu: self.cpu.saturating_add(other.cpu),
+            lateness_max: self.lateness_max.max(other.lateness_max),
+            rss_bytes: rss.into_iter().flatten().reduce(u64::saturating_add),
+        }
     }
 }
 

@@ -7,8 +7,13 @@
 use std::time::Duration;
 
 mod encoding;
+mod packed;
 
-pub use self::encoding::DecodeError;
+pub(crate) use self::packed::{MAX_COUNT, durations};
+pub use self::{
+    encoding::DecodeError,
+    packed::{Packed, UnpackError},
+};
 
 /// The longest exact duration: one hour. A longer one is counted in the top bucket.
 ///

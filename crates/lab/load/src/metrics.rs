@@ -18,6 +18,7 @@ mod registry;
 mod sample;
 mod set;
 mod tags;
+pub mod wire;
 
 pub use self::{
     check::{Check, CheckName},

@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::{pressure::PressureShares, programs::OtherPrograms};
-use crate::histogram::Histogram;
+use crate::histogram::{self, Histogram};
 
 /// The share of ticks that the bound leaves out. Reason: it reaches the p99 of the report, and costs the reported p95 one
 /// percentile.
 pub const LATE_TICK_SHARE: f64 = 0.01;
 
 /// The observations of a [`Monitor`](super::Monitor) in one period: the whole run, or one step of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Evidence {
     /// Length of the period.
     pub elapsed: Duration,
@@ -22,6 +24,7 @@ pub struct Evidence {
     /// The busiest window of any worker, as a share (0 to 1) of one core.
     pub busiest_share: f64,
     /// How late the ticks of all workers fired.
+    #[serde(deserialize_with = "histogram::durations")]
     pub lateness: Histogram,
     /// Share (0 to 1) of the period in which a worker was ready to run and no CPU took it, of the worker that waited
     /// longest. `None` if the kernel does not count it.
@@ -94,8 +97,37 @@ impl Evidence {
         };
         self.others.join(self.elapsed, &later.others, later.elapsed);
         self.busiest_share = self.busiest_share.max(later.busiest_share);
-        self.elapsed += later.elapsed;
-        self.cpu += later.cpu;
+        self.elapsed = self.elapsed.saturating_add(later.elapsed);
+        self.cpu = self.cpu.saturating_add(later.cpu);
         self.lateness.merge(&later.lateness);
     }
+
+    /// Makes this the evidence of two machines together in the same period.
+    ///
+    /// CPU times add up, and every tick counts, so the bound holds for the replies of both. Shares are those of the
+    /// machine that is worse off. The other programs are those of the machine where they took more: users look there
+    /// first, and the sum of many machines would name a lot of CPU where each lost little.
+    pub fn beside(&mut self, other: &Self) {
+        let known =
+            |pick: fn(f64, f64) -> f64, shares: [Option<f64>; 2]| shares.into_iter().flatten().reduce(pick);
+        let most = |one, other| known(f64::max, [one, other]);
+        let least = |one, other| known(f64::min, [one, other]);
+        self.elapsed = self.elapsed.max(other.elapsed);
+        self.cpu = self.cpu.saturating_add(other.cpu);
+        self.busy_time_share = self.busy_time_share.max(other.busy_time_share);
+        self.busiest_share = self.busiest_share.max(other.busiest_share);
+        self.lateness.merge(&other.lateness);
+        self.waiting_share = most(self.waiting_share, other.waiting_share);
+        self.machine_idle_share = least(self.machine_idle_share, other.machine_idle_share);
+        self.pressure = PressureShares {
+            machine: most(self.pressure.machine, other.pressure.machine),
+            group: most(self.pressure.group, other.pressure.group),
+        };
+        if other.others.cores > self.others.cores {
+            self.others = other.others.clone();
+        }
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{evidence::Evidence, programs::OtherPrograms};
 
@@ -117,12 +117,23 @@ impl fmt::Display for Ms {
 }
 
 /// The fate of scheduled iterations. All zero for a run without a schedule.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {
     /// Iterations whose scheduled time came.
     pub n_due: u64,
     /// Those without a free virtual user.
     pub n_dropped: u64,
+}
+
+impl Schedule {
+    /// The iterations of both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            n_due: self.n_due.saturating_add(other.n_due),
+            n_dropped: self.n_dropped.saturating_add(other.n_dropped),
+        }
+    }
 }
 
 /// Judges a period by the rules of the [module](super).
@@ -282,7 +293,7 @@ pub fn dropped(schedule: Schedule) -> Option<String> {
             "it started {} of the {n_due} scheduled iterations and dropped {} because no virtual user was free, so \
              the load was lower than planned and the latencies lack the iterations that would have waited longest; \
              raise maxVUs, or plan a lower rate",
-            n_due - n_dropped,
+            n_due.saturating_sub(n_dropped),
             percent(share),
         )
     })

@@ -2,6 +2,8 @@
 
 use std::{fs, path::PathBuf, time::Duration};
 
+use serde::{Deserialize, Serialize};
+
 /// The times since boot in which at least one task waited for a CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pressure {
@@ -12,7 +14,7 @@ pub(super) struct Pressure {
 }
 
 /// The same as shares (0 to 1) of a period.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PressureShares {
     /// On the machine. `None` if unknown.
     pub machine: Option<f64>,

@@ -11,6 +11,8 @@ use std::{
     time::Duration,
 };
 
+use serde::{Deserialize, Deserializer, Serialize};
+
 use crate::watch::{
     Place,
     tree::{
@@ -38,16 +40,17 @@ const LOOKS_FOR_PEERS: u32 = 5;
 const MAX_FOUND: usize = 64;
 
 /// CPU that other programs took in a period.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OtherPrograms {
     /// All of them together, in cores.
     pub cores: f64,
     /// Those that took most, the greatest first.
+    #[serde(deserialize_with = "few")]
     pub named: Vec<Program>,
 }
 
 /// All processes of one program.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Program {
     /// The file name of its command.
     pub name: String,
@@ -274,6 +277,13 @@ impl OtherPrograms {
         self.cores = (self.cores * own + later.cores * others) / whole;
         self.named = named;
     }
+}
+
+/// Reads at most [`MAX_NAMED`] programs.
+fn few<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Program>, D::Error> {
+    let mut named = Vec::deserialize(deserializer)?;
+    named.truncate(MAX_NAMED);
+    Ok(named)
 }
 
 /// Whether the text of `/proc/PID/cgroup` names the group of version 2 or one below it.

@@ -88,14 +88,19 @@ impl Emerging {
             self.event(name, n);
         }
         for (name, theirs) in &later.distributions {
-            match self.distribution(name) {
-                Some(ours) => ours.merge(theirs),
-                None => self.tally(FURTHER_SAMPLES, theirs.count()),
-            }
+            self.add_all(name, theirs, later.is_time(name));
         }
-        let times = later.times.iter();
-        let known = times.filter(|name| self.distributions.contains_key(*name));
-        self.times.extend(known.cloned());
+    }
+
+    /// Adds existing samples to a distribution, in a histogram of numbers.
+    pub(super) fn add_all(&mut self, name: &str, samples: &Histogram, is_time: bool) {
+        match self.distribution(name) {
+            Some(distribution) => distribution.merge(samples),
+            None => return self.tally(FURTHER_SAMPLES, samples.count()),
+        }
+        if is_time && !self.times.contains(name) {
+            self.times.insert(name.into());
+        }
     }
 
     /// The samples after `earlier`, an older state of this value.

@@ -8,6 +8,8 @@ use super::{
 };
 use crate::{causes::Causes, histogram::Histogram};
 
+mod wire;
+
 /// Values for every metric and check of a registry. Its size is fixed by the registry, except that a trend gets
 /// its histogram with the first sample, and that a bounded number of names may appear during the run.
 #[derive(Clone, Debug)]
@@ -177,15 +179,18 @@ impl MetricSet {
 
     pub(super) fn record_selected(&mut self, id: TrendId, duration: Duration, selected: &[usize]) {
         for at in affected(&self.registry, Kind::Trend, id.0, selected) {
-            let histogram = self.trends[at].get_or_insert_with(|| {
-                let definition = self.registry.trend_definition(at);
-                Box::new(match definition.contains {
-                    Contains::Time => Histogram::new(),
-                    Contains::Default | Contains::Data => Histogram::of_numbers(),
-                })
-            });
-            histogram.record(duration);
+            self.trend_at(at).record(duration);
         }
+    }
+
+    fn trend_at(&mut self, at: usize) -> &mut Histogram {
+        self.trends[at].get_or_insert_with(|| {
+            let definition = self.registry.trend_definition(at);
+            Box::new(match definition.contains {
+                Contains::Time => Histogram::new(),
+                Contains::Default | Contains::Data => Histogram::of_numbers(),
+            })
+        })
     }
 
     pub(super) fn check_selected(&mut self, id: CheckId, passed: bool, selected: &[usize]) {
@@ -242,7 +247,7 @@ impl MetricSet {
 
     /// Counts the failure of a connection that was counted as open before.
     pub fn connection_lost(&mut self) {
-        self.connections.n_true += 1;
+        self.connections.n_true = self.connections.n_true.saturating_add(1);
     }
 
     /// The attempts to connect; true are those that failed, then or later.
@@ -517,8 +522,9 @@ impl Rate {
     }
 
     fn merge(&mut self, other: Self) {
-        self.n_true += other.n_true;
-        self.n_total += other.n_total;
+        // Numbers from other machines may be any.
+        self.n_true = self.n_true.saturating_add(other.n_true);
+        self.n_total = self.n_total.saturating_add(other.n_total);
     }
 }
 

@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// Follows a number of users through time. Times count from any fixed start.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Presence {
@@ -16,7 +18,7 @@ pub struct Presence {
 }
 
 /// The users of a time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Users {
     /// The most users active at the same moment.
     pub peak: u32,
@@ -120,6 +122,18 @@ impl Users {
             us: self.us.saturating_add(next.us),
         }
     }
+
+    /// These users and those of another machine in the same time. The crowds may have had their peaks and lows at
+    /// different moments: the joint peak is at most the sum, and the fewest users together are at least the sum.
+    #[must_use]
+    pub fn beside(self, other: Self) -> Self {
+        Self {
+            peak: self.peak.saturating_add(other.peak),
+            least: self.least.saturating_add(other.least),
+            user_us: self.user_us.saturating_add(other.user_us),
+            us: self.us.max(other.us),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -153,6 +167,20 @@ mod tests {
         }
         let users = presence.take(MS(1_000));
         assert_eq!((users.least, users.peak, users.mean()), (1, 200, 100.5));
+    }
+
+    #[test]
+    fn users_of_two_machines_are_there_at_the_same_time() {
+        let mut ramp = Presence::default();
+        ramp.set(MS(0), 1);
+        ramp.set(MS(500), 3);
+        let (ramp, steady) = (ramp.take(MS(1_000)), Users::steady(7, MS(1_000)));
+        let both = ramp.beside(steady);
+        assert_eq!((both.least, both.peak, both.mean()), (8, 10, 9.0));
+        assert_eq!(both, steady.beside(ramp));
+        // A machine that ends earlier has no users in the rest.
+        assert_eq!(steady.beside(Users::steady(2, MS(500))).mean(), 8.0);
+        assert_eq!(steady.beside(Users::default()), steady);
     }
 
     #[test]

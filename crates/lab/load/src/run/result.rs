@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
+use serde::{Deserialize, Serialize};
+
 use super::{Failures, Iterations, Stretch};
 use crate::{
     generator::{Evidence, Schedule},
@@ -44,7 +46,8 @@ pub struct RunResult {
 }
 
 /// Why a run ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RunEnd {
     /// Everything was done.
     Complete,
@@ -62,7 +65,8 @@ pub enum RunEnd {
 }
 
 /// Why setup or teardown failed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StageFailure {
     /// It said so.
     #[error("{0}")]

@@ -126,6 +126,50 @@ async fn a_name_clash_with_a_built_in_metric_is_refused() {
     assert!(matches!(error, RunError::Metric(_)), "{error}");
 }
 
+#[test]
+fn the_end_of_a_run_is_sent_whole() {
+    let failed = StageFailure::Failed("no database".to_owned());
+    let limit = Duration::from_secs(60);
+    for (end, expected) in [
+        (RunEnd::Complete, r#""complete""#),
+        (RunEnd::Shutdown, r#""shutdown""#),
+        (RunEnd::ThresholdsCrossed, r#""thresholds_crossed""#),
+        (
+            RunEnd::Aborted {
+                reason: "enough".to_owned(),
+            },
+            r#"{"aborted":{"reason":"enough"}}"#,
+        ),
+        (
+            RunEnd::SetupFailed(failed),
+            r#"{"setup_failed":{"failed":"no database"}}"#,
+        ),
+        (
+            RunEnd::SetupFailed(StageFailure::TimedOut { limit }),
+            r#"{"setup_failed":{"timed_out":{"limit":{"secs":60,"nanos":0}}}}"#,
+        ),
+    ] {
+        assert_eq!(serde_json::to_string(&end).unwrap(), expected);
+        assert_eq!(serde_json::from_str::<RunEnd>(expected).unwrap(), end);
+    }
+}
+
+#[test]
+fn iterations_and_users_are_sent_whole() {
+    let iterations = Iterations {
+        n_complete: 5,
+        n_interrupted: u64::MAX,
+    };
+    let json = serde_json::to_string(&iterations).unwrap();
+    assert_eq!(serde_json::from_str::<Iterations>(&json).unwrap(), iterations);
+    let both = iterations.and(iterations);
+    assert_eq!((both.n_complete, both.n_interrupted), (10, u64::MAX));
+    let users = Users::steady(7, Duration::from_millis(900));
+    let json = serde_json::to_string(&users).unwrap();
+    assert_eq!(json, r#"{"peak":7,"least":7,"user_us":6300000,"us":900000}"#);
+    assert_eq!(serde_json::from_str::<Users>(&json).unwrap(), users);
+}
+
 /// Iterations that never wait.
 struct Busy;
 

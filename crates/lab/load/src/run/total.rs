@@ -170,10 +170,7 @@ impl Total {
     /// What became of the arrivals of all scenarios together.
     pub(super) fn schedule(&self) -> Schedule {
         let schedules = self.scenes.iter().filter_map(Scene::schedule);
-        schedules.fold(Schedule::default(), |sum, one| Schedule {
-            n_due: sum.n_due + one.n_due,
-            n_dropped: sum.n_dropped + one.n_dropped,
-        })
+        schedules.fold(Schedule::default(), Schedule::and)
     }
 
     /// Adds reported samples and those of the run loop to the metrics, and returns them: the stretch since the last
@@ -217,8 +214,7 @@ impl Total {
 
     fn merge(&mut self, delta: Delta) {
         self.gather(delta.metrics);
-        self.iterations.n_complete += delta.iterations.n_complete;
-        self.iterations.n_interrupted += delta.iterations.n_interrupted;
+        self.iterations = self.iterations.and(delta.iterations);
         self.failures.merge(&delta.failures);
     }
 
