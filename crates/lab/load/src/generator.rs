@@ -54,6 +54,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+mod agents;
 mod evidence;
 mod judgement;
 mod machine;
