@@ -7,7 +7,7 @@ use crate::{
     Distribution, Highlights, Summary,
     by_load::{ByLoad, Level, LoadUnit, Usage},
     readable,
-    summary::{Losses, Target},
+    summary::{Agent, Losses, Target},
 };
 
 /// The least share of a planned rate that is told as that rate.
@@ -17,7 +17,11 @@ const AS_PLANNED: f64 = 0.98;
 /// 394,029`.
 pub(crate) fn course(summary: &Summary, highlights: &Highlights) -> String {
     let seconds = readable::seconds(rounded(summary.metadata.duration_seconds));
-    let users = counted(highlights.users, "user");
+    let users = format!(
+        "{}{}",
+        counted(highlights.users, "user"),
+        from_agents(summary, 0.0)
+    );
     let Some(by_load) = &summary.by_load else {
         let whole = whole_run(summary, highlights);
         return sentence(&format!("up to {users} in {seconds}"), &[], &whole);
@@ -26,7 +30,10 @@ pub(crate) fn course(summary: &Summary, highlights: &Highlights) -> String {
         let load = load(by_load, level);
         let time = readable::seconds(rounded(level.seconds));
         return sentence(
-            &format!("held {load} for {time}"),
+            &format!(
+                "held {load}{} for {time}",
+                from_agents(summary, level.start_seconds)
+            ),
             &figures(summary, by_load, level),
             &losses_of_all(summary, level),
         );
@@ -90,6 +97,15 @@ fn counted(n: u64, noun: &str) -> String {
     match n {
         1 => format!("1 {noun}"),
         n => format!("{} {noun}s", readable::count(n)),
+    }
+}
+
+/// The number of agents that were not lost before this second: ` from 3 agents`. Empty for a run of one machine.
+fn from_agents(summary: &Summary, second: f64) -> String {
+    let stayed = |agent: &&Agent| agent.lost_at_seconds.is_none_or(|lost| lost > second);
+    match summary.agents.iter().filter(stayed).count() {
+        0 => String::new(),
+        n => format!(" from {}", counted(n as u64, "agent")),
     }
 }
 

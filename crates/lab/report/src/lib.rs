@@ -3,6 +3,7 @@
 //! A [`Summary`] is derived once; text and JSON both come from it, and it is the only place where percentiles are
 //! computed, so that no two outputs can disagree. This crate does not know how the samples were made.
 
+mod agents;
 pub mod artillery;
 pub mod by_load;
 pub mod comparison;

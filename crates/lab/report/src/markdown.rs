@@ -1,14 +1,19 @@
-//! A run as Markdown, for a pull request or a chat: its sentence, its figures, failed thresholds, errors.
+//! A run as Markdown, for a pull request or a chat: its sentence, its figures, failed thresholds, errors, agents.
 
 use std::fmt::Write as _;
 
 use crate::{
-    Distribution, Headline, Highlights, Summary, Verdict, headline, readable,
-    summary::{CheckResult, ErrorGroup, Threshold, Values},
+    Distribution, Headline, Highlights, Summary, Verdict,
+    agents::{self, Line},
+    headline, readable,
+    summary::{Agent, CheckResult, ErrorGroup, Threshold, Values},
 };
 
 /// The most errors shown. Reason: people want to read the rest of a pull request, too.
 const MOST_ERRORS: usize = 5;
+
+/// The most reasons of a fleet that are shown. Reason: the same; the table of its agents marks all doubtful ones.
+const MOST_REASONS: usize = 5;
 
 /// The run as a short Markdown document.
 pub fn page(summary: &Summary) -> String {
@@ -24,7 +29,12 @@ pub fn page(summary: &Summary) -> String {
         headline.verdict.name(),
         cell(&headline.sentence)
     );
-    for reason in &summary.generator.reasons {
+    let n_reasons = if summary.agents.is_empty() {
+        usize::MAX
+    } else {
+        MOST_REASONS
+    };
+    for reason in summary.generator.reasons.iter().take(n_reasons) {
         // Writing to a string cannot fail; so also below.
         let _ = writeln!(
             text,
@@ -41,6 +51,7 @@ pub fn page(summary: &Summary) -> String {
     if let Some(further) = summary.errors.len().checked_sub(MOST_ERRORS).filter(|&n| n > 0) {
         let _ = writeln!(text, "… and {further} more kinds of errors.\n");
     }
+    fleet(&mut text, &summary.agents);
     text.truncate(text.trim_end().len());
     text.push('\n');
     text
@@ -109,6 +120,48 @@ fn figures(summary: &Summary) -> Vec<(String, String)> {
     figures
 }
 
+/// The agents side by side. Nothing for a run of one machine.
+fn fleet(text: &mut String, agents: &[Agent]) {
+    if agents.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        text,
+        "| agent | share | users | iterations | cores | busiest worker | late by (p99), ms | clock, ms | start, ms |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|---:|"
+    );
+    for agent in agents.iter().take(agents::MOST_SHOWN) {
+        let _ = writeln!(text, "{}", row(agent));
+    }
+    text.push('\n');
+    if let Some(further) = agents::further(agents.len()) {
+        let _ = writeln!(text, "… {further}.\n");
+    }
+}
+
+fn row(agent: &Agent) -> String {
+    let Line {
+        share,
+        users,
+        iterations,
+        cores,
+        busiest,
+        late,
+        clock,
+        start,
+        lost,
+    } = Line::of(agent);
+    let name = cell(&agent.name);
+    let name = match lost {
+        Some(lost) => format!("❌ {name}, {lost}"),
+        None if agent.doubtful => format!("⚠️ {name}"),
+        None => name,
+    };
+    let figures = [share, users, iterations, cores, busiest, late, clock, start];
+    let figures = figures.map(|figure| cell(&figure)).join(" | ");
+    format!("| {name} | {figures} |")
+}
+
 fn latency(distribution: &Distribution) -> String {
     let figures = [
         distribution.p50,
@@ -161,3 +214,6 @@ fn cell(text: &str) -> String {
     }
     escaped
 }
+
+#[cfg(test)]
+mod tests;

@@ -92,6 +92,21 @@ pub(crate) fn digits(value: f64) -> String {
     thousands(&trim(format!("{value:.decimals$}")))
 }
 
+/// `text` in at most `longest` characters: a longer one keeps its beginning and its end, where names of machines, files
+/// and URLs differ.
+pub(crate) fn shortened(text: &str, longest: usize) -> String {
+    let characters: Vec<char> = text.chars().collect();
+    if characters.len() <= longest {
+        return text.to_owned();
+    }
+    let n_kept = longest.saturating_sub(1);
+    let n_front = n_kept / 2;
+    let n_back = n_kept - n_front;
+    let front: String = characters[..n_front].iter().collect();
+    let back: String = characters[characters.len() - n_back..].iter().collect();
+    format!("{front}…{back}")
+}
+
 fn trim(number: String) -> String {
     if !number.contains('.') {
         return number;
@@ -195,5 +210,17 @@ mod tests {
             ],
         );
         assert_eq!([0, 999, 394_029].map(count), ["0", "999", "394,029"]);
+    }
+
+    #[test]
+    fn long_names_keep_both_ends() {
+        for (text, longest, expected) in [
+            ("agent", 5, "agent"),
+            ("load-eu-1", 8, "loa…eu-1"),
+            ("äöüß", 3, "ä…ß"),
+            ("ab", 1, "…"),
+        ] {
+            assert_eq!(shortened(text, longest), expected);
+        }
     }
 }

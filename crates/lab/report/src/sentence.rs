@@ -25,7 +25,7 @@ impl Headline {
         let verdict = summary.verdict();
         let highlights = Highlights::of(summary);
         let reasons = [
-            early(summary),
+            early(summary).or_else(|| lost_agents(summary)),
             failed(summary),
             doubt(summary, &highlights).map(str::to_owned),
         ];
@@ -64,6 +64,21 @@ fn early(summary: &Summary) -> Option<String> {
     }
 }
 
+/// How a fleet that got to the planned end lost agents, as the command said it. `None` if it lost none.
+fn lost_agents(summary: &Summary) -> Option<String> {
+    let n_lost = Some(summary.n_lost_agents()).filter(|&n| n > 0)?;
+    let conclusion = summary.conclusion.as_ref();
+    let told = conclusion.filter(|conclusion| conclusion.verdict == Verdict::Incomplete);
+    let counted = || match summary.agents.len() {
+        1 => "lost its only agent".to_owned(),
+        n => format!("lost {n_lost} of {n} agents"),
+    };
+    Some(
+        told.and_then(|conclusion| conclusion.reason.clone())
+            .unwrap_or_else(counted),
+    )
+}
+
 /// Why the figures are doubtful. `None` if they are not, or if the sentence has no latency and only those are doubtful.
 fn doubt<'a>(summary: &'a Summary, highlights: &Highlights) -> Option<&'a str> {
     let generator = &summary.generator;
@@ -88,8 +103,8 @@ fn failed(summary: &Summary) -> Option<String> {
     };
     let told = || {
         let reason = summary.conclusion.as_ref()?.reason.clone();
-        // A run that ended early has told its reason.
-        reason.filter(|_| early(summary).is_none())
+        // A run that ended early or lost agents has told its reason.
+        reason.filter(|reason| early(summary).is_none() && lost_agents(summary).as_ref() != Some(reason))
     };
     missed
         .or_else(all)
@@ -174,6 +189,7 @@ fn failed_requests(summary: &Summary) -> u64 {
 mod tests {
     use super::*;
     use crate::{
+        agents::tests::three,
         by_load::Usage,
         summary::{
             Conclusion, Doubted, Losses,
@@ -390,6 +406,60 @@ mod tests {
             },
             Verdict::Incomplete,
             "Ended early, after 44.5 s; held 100 users for 45 s: p95 of rtt 362 µs (5 samples)",
+        );
+    }
+
+    #[test]
+    fn a_lost_agent_is_told_as_the_command_said_it() {
+        const COURSE: &str = "held 100 users from 3 agents for 45 s: p95 of rtt 362 µs (5 samples)";
+        let sentence = |start: &str| format!("{start}; {COURSE}");
+        let concluded = |verdict, reason: &str| Conclusion {
+            verdict,
+            exit_code: 1,
+            reason: Some(reason.to_owned()),
+        };
+        let fleet = |summary: &mut Summary| {
+            summary.agents = three();
+            summary.iterations.failed = 2;
+        };
+        check(
+            fleet,
+            Verdict::Incomplete,
+            &sentence("Lost 1 of 3 agents; 2 failed iterations"),
+        );
+        check(
+            |summary| {
+                fleet(summary);
+                let reason = "agent a2 was lost after 12 s";
+                summary.conclusion = Some(concluded(Verdict::Incomplete, reason));
+            },
+            Verdict::Incomplete,
+            &sentence("Agent a2 was lost after 12 s; 2 failed iterations"),
+        );
+        check(
+            |summary| {
+                summary.agents = three();
+                let reason = "agent a2 was lost after 12 s";
+                summary.conclusion = Some(concluded(Verdict::Incomplete, reason));
+            },
+            Verdict::Incomplete,
+            &sentence("Agent a2 was lost after 12 s"),
+        );
+        check(
+            |summary| {
+                summary.agents = three();
+                summary.conclusion = Some(concluded(Verdict::Fail, "the test was marked as failed"));
+            },
+            Verdict::Fail,
+            &sentence("Lost 1 of 3 agents; the test was marked as failed"),
+        );
+        check(
+            |summary| {
+                fleet(summary);
+                summary.end = End::Shutdown;
+            },
+            Verdict::Incomplete,
+            &sentence("Ended early, after 44.5 s; 2 failed iterations"),
         );
     }
 

@@ -26,6 +26,7 @@ use crate::{
     timeline::{Recorded, Recorder, Timeline},
 };
 
+mod agent;
 mod attempts;
 mod breakdown;
 mod command;
@@ -47,6 +48,7 @@ mod size;
 mod target;
 
 pub use self::{
+    agent::{Agent, AgentClock},
     attempts::{Connections, all_failed},
     breakdown::{Breakdown, Section},
     command::TimedCommand,
@@ -123,6 +125,9 @@ pub struct Summary {
     pub targets: Vec<Target>,
     /// What the generator used, and whether it was the bottleneck.
     pub generator: Generator,
+    /// The agents of the fleet that made the load together. Absent if one machine made it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<Agent>,
 }
 
 /// The outcomes of iterations.
@@ -315,6 +320,7 @@ impl Summary {
             commands: Vec::new(),
             targets,
             generator: Generator::new(&run.generator, health, generator),
+            agents: Vec::new(),
         };
         summary.learn(&legs, Vec::new());
         size::limit(&mut summary);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::{Layout, Style, Summary, SummaryMode, quantity::TimeUnit};
 
+mod agents;
 mod causes;
 mod checks;
 mod columns;
@@ -38,6 +39,7 @@ pub(crate) fn native(summary: &Summary, style: Style) -> String {
         checks::tree(&summary.root_group(), style),
         legacy::list(summary, None, style),
         Conditions::of_native(summary, style).render(2, style),
+        agents::table(&summary.agents, 2, style),
     ];
     joined(sections, "\n")
 }
@@ -52,6 +54,7 @@ pub(crate) fn end_of_test(summary: &Summary, layout: Layout, style: Style) -> St
                 checks::tree(&summary.root_group(), style),
                 legacy::list(summary, unit, style),
                 Conditions::of_script(summary, unit, style).render(2, style),
+                agents::table(&summary.agents, 2, style),
             ];
             joined(sections, "\n")
         }
@@ -85,6 +88,8 @@ fn in_sections(
         format!("{}\n{total}", title("TOTAL RESULTS", style)),
     ];
     let ours = format!("{}\n{conditions}", title("PLIMSOLL", style));
+    let agents = agents::table(&summary.agents, INDENT, style);
+    let ours = joined([ours, agents], "\n");
     joined(before.into_iter().chain(parts).chain([ours]), "\n\n")
 }
 

@@ -36,6 +36,12 @@ pub(super) fn obstacles(baseline: &[&Summary], candidate: &[&Summary]) -> Vec<St
                 first.metadata.id
             ));
         }
+        if let Some(difference) = fleets(first, run) {
+            obstacles.push(format!(
+                "{id} ran on a different fleet from {}: {difference}",
+                first.metadata.id
+            ));
+        }
     }
     for run in baseline.iter().chain(candidate) {
         let id = &run.metadata.id;
@@ -45,6 +51,10 @@ pub(super) fn obstacles(baseline: &[&Summary], candidate: &[&Summary]) -> Vec<St
             End::ThresholdsCrossed => obstacles.push(format!("{id} was ended by a threshold")),
             End::Aborted { reason } => obstacles.push(format!("{id} was aborted: {reason}")),
             End::SetupFailed { reason } => obstacles.push(format!("{id} did not start: {reason}")),
+        }
+        let n_lost = run.n_lost_agents();
+        if n_lost > 0 {
+            obstacles.push(format!("{id} lost {n_lost} of {} agents", run.agents.len()));
         }
         if let Some(doubt) = run.generator.doubt().filter(|_| !takes_replies_late(run)) {
             obstacles.push(format!(
@@ -147,7 +157,7 @@ fn company(baseline: &[&Summary], candidate: &[&Summary]) -> Company {
 
 /// Who else used the machine, when that is much.
 fn neighbours(run: &Summary) -> Option<String> {
-    let (id, n_cores, generator) = (&run.metadata.id, run.environment.cores, &run.generator);
+    let (id, n_cores, generator) = (&run.metadata.id, cores(run), &run.generator);
     let others = generator
         .machine
         .as_ref()
@@ -177,8 +187,12 @@ fn neighbours(run: &Summary) -> Option<String> {
     })
 }
 
+/// Cores of the machine that made the load, or of all machines of a fleet.
 fn cores(run: &Summary) -> f64 {
-    run.environment.cores as f64
+    if run.agents.is_empty() {
+        return run.environment.cores as f64;
+    }
+    run.agents.iter().map(|agent| agent.machine_cores as f64).sum()
 }
 
 /// CPU that neither the generator nor the targets used. `None` if no target with CPU figures was watched.
@@ -204,6 +218,19 @@ fn plans(one: &Summary, other: &Summary) -> String {
         (one, other) if one == other => "its scenarios begin or end at different times".to_owned(),
         (one, other) => format!("{other}, not {one}"),
     }
+}
+
+fn fleets(one: &Summary, other: &Summary) -> Option<String> {
+    let fleet = |run: &Summary| {
+        let n_cores = cores(run);
+        match run.agents.len() {
+            0 => "one machine without agents".to_owned(),
+            1 => format!("1 agent with {n_cores} cores"),
+            n => format!("{n} agents with {n_cores} cores"),
+        }
+    };
+    let (one, other) = (fleet(one), fleet(other));
+    (one != other).then(|| format!("{other}, not {one}"))
 }
 
 fn machine(one: &Environment, other: &Environment) -> Option<String> {

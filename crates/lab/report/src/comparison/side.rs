@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::Summary;
+use crate::{Summary, readable};
 
 /// The longest label in characters. Reason: two of them, and the figures, fit beside each other into a terminal.
 const LONGEST_LABEL: usize = 24;
@@ -54,15 +54,7 @@ impl Side {
     /// The label for the head of a column: a long one keeps its beginning and its end, where names of files and URLs
     /// differ.
     pub(super) fn heading(&self) -> String {
-        let characters: Vec<char> = self.label.chars().collect();
-        if characters.len() <= LONGEST_LABEL {
-            return self.label.clone();
-        }
-        let n_kept = LONGEST_LABEL - 1;
-        let (n_front, n_back) = (n_kept / 2, n_kept - n_kept / 2);
-        let front: String = characters[..n_front].iter().collect();
-        let back: String = characters[characters.len() - n_back..].iter().collect();
-        format!("{front}…{back}")
+        readable::shortened(&self.label, LONGEST_LABEL)
     }
 }
 

@@ -1,7 +1,10 @@
 //! The sentence for runs of all shapes.
 
 use super::*;
-use crate::summary::tests::{run, summary};
+use crate::{
+    agents::tests::three,
+    summary::tests::{run, summary},
+};
 
 /// The sentence of a run that held 100 users for 45 s, after a change.
 #[track_caller]
@@ -149,5 +152,44 @@ fn a_summary_of_an_older_version_has_only_figures_of_the_whole_run() {
     check(
         |summary| summary.by_load = None,
         "up to 100 users in 45 s; in the whole run p95 of rtt 362 µs (5 samples)",
+    );
+}
+
+#[test]
+fn the_load_of_a_fleet_is_from_the_agents_that_made_it() {
+    let lost_at = |second: f64| {
+        move |summary: &mut Summary| {
+            summary.agents = three();
+            summary.agents[1].lost_at_seconds = Some(second);
+        }
+    };
+    check(
+        |summary| summary.agents = vec![three().remove(0)],
+        "held 100 users from 1 agent for 45 s: p95 of rtt 362 µs (5 samples)",
+    );
+    check(
+        lost_at(12.3),
+        "held 100 users from 3 agents for 45 s: p95 of rtt 362 µs (5 samples)",
+    );
+    check(
+        |summary| {
+            lost_at(12.3)(summary);
+            by_load(summary).plateaus[0].start_seconds = 20.0;
+        },
+        "held 100 users from 2 agents for 45 s: p95 of rtt 362 µs (5 samples)",
+    );
+    check(
+        |summary| {
+            lost_at(12.3)(summary);
+            ramp(summary, Some(LATENCY));
+        },
+        "reached 100 users from 3 agents, held no load: with 81 to 100 users (4.5 s) p95 of rtt 12.2 ms (4,120 samples)",
+    );
+    check(
+        |summary| {
+            lost_at(12.3)(summary);
+            summary.by_load = None;
+        },
+        "up to 100 users from 3 agents in 45 s; in the whole run p95 of rtt 362 µs (5 samples)",
     );
 }

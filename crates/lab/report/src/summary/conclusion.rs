@@ -34,6 +34,9 @@ impl Summary {
             End::SetupFailed { .. } | End::Aborted { .. } | End::Shutdown => return Verdict::Incomplete,
             End::Complete | End::ThresholdsCrossed => {}
         }
+        if self.n_lost_agents() > 0 {
+            return Verdict::Incomplete;
+        }
         let has_crossed = self.thresholds.iter().any(|threshold| !threshold.passed);
         let has_lost = self.losses.is_some_and(|losses| losses.lost > 0);
         let has_failed = self.attempts().iter().any(Attempts::have_all_failed);

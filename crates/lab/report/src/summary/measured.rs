@@ -101,6 +101,7 @@ impl Summary {
             commands: Vec::new(),
             targets,
             generator,
+            agents: Vec::new(),
         };
         let latency = highlights::latency(&summary);
         let steps = levels

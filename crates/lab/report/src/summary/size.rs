@@ -10,15 +10,21 @@ const MOST_BYTES: usize = 2_900_000;
 /// Metrics that are left if all of them would be too many. Reason: half a megabyte, and more than a person reads.
 const MOST_METRICS: usize = 1_000;
 
+/// Agents that are left if all of them would be too many, and reasons of the generator. Reason: about a megabyte
+/// together.
+const MOST_AGENTS: usize = 1_000;
+
 /// Data that can be omitted: removes it, and returns its name if there was any.
 type Cut = fn(&mut Summary) -> Option<String>;
 
 /// The order of omission.
-const CUTS: [Cut; 4] = [
+const CUTS: [Cut; 6] = [
     without_histograms,
     without_breakdown,
     without_other_tracks,
     without_other_metrics,
+    without_reasons_of_agents,
+    without_other_agents,
 ];
 
 /// Omits data until everything fits.
@@ -67,4 +73,24 @@ fn without_other_metrics(summary: &mut Summary) -> Option<String> {
     });
     let n_cut = n_before - metrics.len();
     (n_cut > 0).then(|| format!("{n_cut} of {n_before} metrics"))
+}
+
+/// The generator has the same reasons.
+fn without_reasons_of_agents(summary: &mut Summary) -> Option<String> {
+    let reasons = summary.agents.iter_mut().map(|agent| &mut agent.reasons);
+    let n = reasons
+        .map(|reasons| std::mem::take(reasons).len())
+        .sum::<usize>();
+    (n > 0).then(|| "the reasons of each agent".to_owned())
+}
+
+/// Keeps the first ones, and the reasons of the worst ones.
+fn without_other_agents(summary: &mut Summary) -> Option<String> {
+    let n_before = summary.agents.len();
+    if n_before <= MOST_AGENTS {
+        return None;
+    }
+    summary.agents.truncate(MOST_AGENTS);
+    summary.generator.reasons.truncate(MOST_AGENTS);
+    Some(format!("{} of {n_before} agents", n_before - MOST_AGENTS))
 }

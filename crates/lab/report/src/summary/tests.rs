@@ -19,6 +19,7 @@ use super::*;
 use crate::fit::Fit;
 
 mod damaged;
+mod fleet;
 mod long;
 mod samples;
 pub(crate) mod scripted;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::{LEAST_DOTS, causes, columns, dotted, wrap::wrap};
 use crate::{
     Distribution, Style, Summary,
+    agents::MOST_SHOWN,
     quantity::{self, TimeUnit},
     summary::{End, ErrorGroup, Generator, Iterations, Losses, Neighbours, Target, Threshold, Values},
 };
@@ -59,7 +60,12 @@ impl Conditions {
             summary.losses.as_ref().map(|losses| deliveries(losses, style)),
         ];
         let targets = summary.targets.iter().map(|found| target(found, style));
-        let generator = generator(&summary.generator, style);
+        let n_reasons = if summary.agents.is_empty() {
+            usize::MAX
+        } else {
+            MOST_SHOWN
+        };
+        let generator = generator(&summary.generator, n_reasons, style);
         let machine = summary.generator.machine.as_ref().and_then(machine);
         let conditions = first.into_iter().chain(common).flatten().chain(targets);
         Self(conditions.chain([generator]).chain(machine).collect())
@@ -250,7 +256,8 @@ fn target(target: &Target, style: Style) -> Condition {
     }
 }
 
-fn generator(generator: &Generator, style: Style) -> Condition {
+/// The generator with so many of its reasons. A fleet may have several for each agent.
+fn generator(generator: &Generator, n_reasons: usize, style: Style) -> Condition {
     let verdict = match generator.doubt() {
         Some(doubt) => style.bad(&format!("✗ DOUBTFUL: {doubt}")),
         None => style.good("✓ was not the bottleneck"),
@@ -272,7 +279,7 @@ fn generator(generator: &Generator, style: Style) -> Condition {
             .doubtful
             .then_some(meaning)
             .into_iter()
-            .chain(generator.reasons.clone())
+            .chain(generator.reasons.iter().take(n_reasons).cloned())
             .collect(),
     }
 }

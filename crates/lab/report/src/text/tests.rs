@@ -194,5 +194,6 @@ fn colours_do_not_move_columns() {
     );
 }
 
+mod fleet;
 mod layouts;
 mod printed;

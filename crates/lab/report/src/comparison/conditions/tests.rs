@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{
+    agents::tests::three,
     comparison::tests::{made_up, target},
     summary::Kind,
 };
@@ -57,6 +58,32 @@ fn runs_must_be_of_the_same_machine() {
         "64 cores, not 2, 60 workers, not 2",
     );
     check(|it| it.memory_bytes *= 2, "17.2 GB of memory, not 8.6");
+}
+
+#[test]
+fn runs_must_be_of_the_same_fleet() {
+    let fleet = |n_agents: usize| move |run: &mut Summary| run.agents = vec![three().remove(0); n_agents];
+    for (before, after, expected) in [
+        (0, 0, &[][..]),
+        (3, 3, &[]),
+        (
+            0,
+            1,
+            &[
+                "run-2 ran on a different fleet from run-1: 1 agent with 4 cores, not one machine without agents",
+            ],
+        ),
+        (
+            2,
+            3,
+            &["run-2 ran on a different fleet from run-1: 3 agents with 12 cores, not 2 agents with 8 cores"],
+        ),
+    ] {
+        let (baseline, candidate) = (changed(1, fleet(before)), changed(2, fleet(after)));
+        assert_eq!(obstacles(&[&baseline], &[&candidate]), expected);
+    }
+    let lost = changed(1, |run| run.agents = three());
+    assert_eq!(obstacles(&[&lost], &[]), ["run-1 lost 1 of 3 agents"]);
 }
 
 #[test]
@@ -184,6 +211,27 @@ fn who_else_used_the_machine_is_told_from_what_is_known() {
         assert_eq!(company(&[&run], &[&quiet]), shared, "{case}");
         assert_eq!(company(&[&quiet], &[&quiet, &run]), shared, "{case}");
         assert_eq!(notices(&[&quiet], &[&run]), Vec::from_iter(expected), "{case}");
+    }
+}
+
+#[test]
+fn other_programs_of_a_fleet_count_by_the_cores_of_all_its_machines() {
+    const OTHERS: &str = "agent a1: other programs on this machine took 2.10 cores";
+    for (n_agents, is_told) in [(0, true), (2, true), (3, false)] {
+        let run = changed(1, |run| {
+            run.agents = vec![three().remove(0); n_agents];
+            let machine = run.generator.machine.as_mut().unwrap();
+            machine.other_cores = 2.1;
+            machine.other_programs = Some(OTHERS.to_owned());
+        });
+        let told = format!(
+            "in run-1 {OTHERS}, so only larger differences are reported; run nothing else on the machine"
+        );
+        assert_eq!(
+            neighbours(&run),
+            is_told.then_some(told),
+            "{n_agents} agents of 4 cores"
+        );
     }
 }
 

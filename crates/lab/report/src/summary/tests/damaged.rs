@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    Layout, Style, SummaryMode,
+    Layout, Style, SummaryMode, agents,
     comparison::{Comparison, Runs, Terms, tests::made_up},
     html, markdown,
 };
@@ -80,7 +80,7 @@ fn report_all(summary: &Summary, other: &Summary) {
 }
 
 fn seeds() -> [Summary; 2] {
-    let with_histograms = summary(&run());
+    let with_histograms = summary(&run()).with_agents(agents::tests::three());
     [with_histograms, made_up(1.0, 1)]
 }
 
