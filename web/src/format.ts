@@ -55,6 +55,11 @@ export function duration(us: number): string {
     return seconds(us / 1e6);
 }
 
+/** A difference in microseconds, with its sign: `+1.2 ms`, `−850 µs`. */
+export function signed(us: number): string {
+    return `${us > 0 ? "+" : ""}${duration(us)}`;
+}
+
 /** Seconds: `0.4 s`, `20 s`, `23.6 s`, `1 min 30 s`, `1 h 2 min`. */
 export function seconds(s: number): string {
     if (s < 59.95) return `${digits(s)} s`;

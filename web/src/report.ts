@@ -17,6 +17,7 @@ import { line } from "./line/page.ts";
 import type { Search } from "./line/search.ts";
 import { live } from "./live/page.ts";
 import type { PageData, RunData } from "./summary.ts";
+import { agents } from "./section/agents.ts";
 import { byLoad } from "./section/by-load.ts";
 import { checks } from "./section/checks.ts";
 import { environment } from "./section/environment.ts";
@@ -31,7 +32,20 @@ import { resources } from "./section/resources.ts";
 import type { Section } from "./section/section.ts";
 import { thresholds } from "./section/thresholds.ts";
 
-const SECTIONS = [byLoad, thresholds, latency, load, resources, errors, checks, parts, metrics, generator, environment];
+const SECTIONS = [
+    byLoad,
+    thresholds,
+    latency,
+    load,
+    resources,
+    errors,
+    checks,
+    parts,
+    metrics,
+    agents,
+    generator,
+    environment,
+];
 
 function page(run: RunData): void {
     // What did not succeed at all is explained by its causes; the charts of failures come after them.

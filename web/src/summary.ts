@@ -76,6 +76,8 @@ export interface Summary {
     by_load?: ByLoad | null;
     targets: Target[];
     generator: Generator;
+    /** The machines that made the load together; absent if it was one. */
+    agents?: Agent[];
 }
 
 export interface Metadata {
@@ -308,6 +310,31 @@ export interface Generator {
     machine?: { other_programs: string | null; pressure_share: number | null } | null;
     reasons: string[];
     series: Record<string, Values>;
+}
+
+/** A load generator of a fleet. */
+export interface Agent {
+    name: string;
+    version: string;
+    machine_cores: number;
+    share: number;
+    vus_max: number;
+    iterations: number;
+    /** Cores used on average. */
+    cores: number;
+    busiest_worker_share: number;
+    lateness_bound_ms: number | null;
+    clock: {
+        /** Ahead of the coordinator's. */
+        offset_ms: number;
+        uncertainty_ms: number;
+        /** After the common start; null if its load never began. */
+        start_skew_ms: number | null;
+    };
+    /** Null if it stayed. */
+    lost_at_seconds: number | null;
+    doubtful: boolean;
+    reasons: string[];
 }
 
 /** What statistics say about the differences of two sides. */
