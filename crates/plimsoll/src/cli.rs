@@ -10,7 +10,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::{
     arguments, bench, check, completion, conform, controller, demo, doctor,
     exit::{Failure, Status},
-    man, new, numbers, probe, report, run, runs, schema,
+    fleet, man, new, numbers, probe, report, run, runs, schema,
     serve::{
         self,
         settings::{self, ReadError, Reading},
@@ -60,6 +60,8 @@ enum Command {
     Resume(controller::ResumeOptions),
     Scale(controller::ScaleOptions),
     Stats(controller::StatsOptions),
+    Agent(fleet::AgentOptions),
+    Agents(fleet::AgentsOptions),
     Completion(completion::Options),
     Man(man::Options),
 }
@@ -152,6 +154,8 @@ fn execute(
         Command::Resume(options) => options.execute(),
         Command::Scale(options) => options.execute(),
         Command::Stats(options) => options.execute(),
+        Command::Agent(options) => options.execute(surroundings),
+        Command::Agents(options) => options.execute(),
         Command::Completion(options) => options.execute(CommandLine::command()),
         Command::Man(options) => options.execute(CommandLine::command()),
     }

@@ -38,7 +38,7 @@ pub(crate) enum Failure {
     Usage(String),
     /// Exit code 1: something outside failed.
     Runtime(Box<dyn Error>),
-    /// Exit codes 99 to 110, and 255: `plimsoll run`.
+    /// Exit codes 99 to 111, and 255: `plimsoll run`.
     Test(TestFailure, String),
     /// The exit code of a run of a series, which has told its own reason.
     Run {
@@ -83,6 +83,8 @@ pub(crate) enum TestFailure {
     Panicked = 109,
     /// The script marked it as failed.
     MarkedFailed = 110,
+    /// A fleet could not carry it out, or lost an agent.
+    FleetFailed = 111,
     /// The script does not exist, or an output cannot start.
     NoFile = 255,
 }
@@ -140,6 +142,7 @@ impl TestFailure {
             | Self::ScriptFailed
             | Self::Aborted
             | Self::Panicked
+            | Self::FleetFailed
             | Self::NoFile => Verdict::Incomplete,
         }
     }
@@ -171,6 +174,17 @@ fn is_full(error: &io::Error) -> bool {
 }
 
 impl Failure {
+    /// Whether a script or its options are the reason, wherever it runs.
+    pub(crate) fn is_of_script(&self) -> bool {
+        matches!(
+            self,
+            Self::Test(
+                TestFailure::ScriptFailed | TestFailure::Aborted | TestFailure::InvalidOptions,
+                _
+            )
+        )
+    }
+
     /// The failure with an edited message. An error whose message does not change keeps its type.
     pub(crate) fn in_words(self, edit: impl Fn(&str) -> String) -> Self {
         match self {

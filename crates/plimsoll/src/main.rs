@@ -16,6 +16,7 @@ mod controller;
 mod demo;
 mod doctor;
 mod exit;
+mod fleet;
 mod k6;
 mod live;
 mod logging;

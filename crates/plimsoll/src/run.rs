@@ -8,6 +8,7 @@ mod dashboard;
 mod dialect;
 mod environment;
 mod flags;
+mod fleet;
 mod inspect;
 mod layers;
 mod line;
@@ -31,6 +32,7 @@ pub(crate) use self::{
     artillery::QuickOptions,
     check::{ArtilleryFlags, Findings, Input, LayerFlags, Located, check},
     dialect::{is_document, is_script},
+    fleet::take_part_in_script,
     inspect::Options as InspectOptions,
     line::{Options as LineOptions, line_of_bench},
     options::Options,

@@ -38,7 +38,7 @@ pub(crate) use self::{
     flags::{Format, SessionFlags},
     load_test::{Company, Ended, LoadTest},
     log::{LogFormat, LogOutput, LogSettings},
-    memory_check::Crowd,
+    memory_check::{Crowd, check_memory},
     progress::header,
     rest::USUAL_ADDRESS,
     subject::Subject,
@@ -53,6 +53,7 @@ use self::{
 };
 use crate::{
     exit::{Failure, Status, TestFailure},
+    fleet::{Errand, Outing},
     live::{self, Live, LivePage},
     report,
     runs::{Keeper, Marks},
@@ -161,7 +162,27 @@ impl<'a> Session<'a> {
         test: T,
         users: Users<T::Stages>,
     ) -> Result<Status, Failure> {
-        self.run(OnEngine::new(test, users)).await
+        self.run(OnEngine::new(test, users, None)).await
+    }
+
+    /// Runs a test on the engines of a fleet to its exit code. To be polled on a local runtime.
+    ///
+    /// # Errors
+    /// The test could not run, or did not end well.
+    pub(crate) async fn run_on_fleet<T: EngineTest>(
+        self,
+        test: T,
+        users: Users<T::Stages>,
+        errand: Errand,
+    ) -> Result<Status, Failure> {
+        if !self.outputs.descriptions().is_empty() {
+            return Err(Failure::Usage(
+                "--out and --fleet exclude each other: samples stay on the agents, and only their sums come to the \
+                 coordinator. The figures are in the summary (--format json) and the report (--report)"
+                    .to_owned(),
+            ));
+        }
+        self.run(OnEngine::new(test, users, Some(errand))).await
     }
 
     /// Runs a test to its exit code. To be polled on a local runtime.
@@ -234,7 +255,9 @@ impl<'a> Session<'a> {
         reporter: Option<Reporter>,
     ) -> Result<Status, Failure> {
         preflight::raise_open_file_limit();
-        self.flags.memory.check(test.subject().crowd)?;
+        if !test.is_elsewhere() {
+            self.flags.memory.check(test.subject().crowd)?;
+        }
         let descriptions = self.outputs.descriptions();
         let outputs = self.start_outputs(test.subject())?;
         let sampling = self.targets(&test).attach()?;
@@ -254,6 +277,7 @@ impl<'a> Session<'a> {
         if let Some(header) = header {
             watchers.begin(&header, run::max_vus(test.subject().plan));
         }
+        let outing = Outing::default();
         let company = Company {
             control: control.clone(),
             ends: ends.clone(),
@@ -261,6 +285,7 @@ impl<'a> Session<'a> {
             sampling,
             watchers: Arc::clone(&watchers),
             screen: Arc::clone(self.basis.screen()),
+            outing: outing.clone(),
         };
         let ran = test.run(company).await;
         let written = ending::written(outputs, ends.signals()).await;
@@ -285,6 +310,7 @@ impl<'a> Session<'a> {
             .flags
             .errors
             .judge(verdict, &guard, &summary, test.expects_failures());
+        let end = ending::whole(end, outing.missing());
         let end = ending::ending(end, &written, summary.generator.doubt());
         let mut conclusion = ending::conclusion(
             &end,

@@ -142,6 +142,17 @@ impl Glance {
         (!self.elapsed.is_zero()).then(|| self.cpu.as_secs_f64() / self.elapsed.as_secs_f64())
     }
 
+    /// This and the next glance of the same machine together.
+    #[must_use]
+    pub fn and(self, next: Self) -> Self {
+        Self {
+            elapsed: self.elapsed.saturating_add(next.elapsed),
+            cpu: self.cpu.saturating_add(next.cpu),
+            lateness_max: self.lateness_max.max(next.lateness_max),
+            rss_bytes: self.rss_bytes.max(next.rss_bytes),
+        }
+    }
+
     /// This and the glance of another machine at the same time: CPU time and memory of both, in the longer of the two
     /// periods, and the latest tick of any worker.
     #[must_use]

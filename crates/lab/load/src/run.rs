@@ -19,11 +19,13 @@ use crate::{
 
 mod account;
 mod clock;
+mod combined;
 mod control;
 mod error;
 mod failures;
 mod handle;
 mod iterations;
+mod part;
 mod presence;
 mod progress;
 mod result;
@@ -39,11 +41,13 @@ mod virtual_user;
 mod worker;
 
 pub use self::{
+    combined::{Combined, Mismatch},
     control::{Control, ControlError, State},
     error::RunError,
     failures::Failures,
     handle::RunHandle,
     iterations::Iterations,
+    part::{LastPart, Part, SceneStanding, Standing},
     presence::{Presence, Users},
     progress::{Progress, ScenarioProgress},
     result::{RunEnd, RunResult, StageFailure},

@@ -105,6 +105,11 @@ impl Split {
         Ok(Self::deal(lengths.collect(), position))
     }
 
+    /// The split of the instance number `own` (from 0) of `n` equal ones.
+    pub fn equal(n: usize, own: usize) -> Self {
+        Self::deal(vec![1; n.max(1)], own.min(n.saturating_sub(1)))
+    }
+
     /// Deals the indexes of a period out. The sum of `lengths` is the period.
     fn deal(lengths: Vec<u64>, own: usize) -> Self {
         let period: u64 = lengths.iter().sum();

@@ -155,6 +155,21 @@ pub trait Lifecycle {
         drop((metrics, run));
         Box::pin(std::future::ready(Ok(())))
     }
+
+    /// When the load begins, asked after `setup`. `None`: at once.
+    fn start(&self) -> Option<Instant> {
+        None
+    }
+
+    /// What `setup` made for all virtual users, as text. `None`: nothing.
+    fn shared(&self) -> Option<Arc<str>> {
+        None
+    }
+
+    /// Takes what the `setup` of another instance made, before the first iteration.
+    fn share(&mut self, data: Arc<str>) {
+        drop(data);
+    }
 }
 
 /// Nothing is done.

@@ -201,6 +201,14 @@ impl Lifecycle for Stages {
         })
     }
 
+    fn shared(&self) -> Option<Arc<str>> {
+        self.setup_data()
+    }
+
+    fn share(&mut self, data: Arc<str>) {
+        self.data.get_or_init(|| data);
+    }
+
     fn teardown(&mut self, metrics: Recorder, run: RunHandle) -> StageFuture<'_> {
         Box::pin(async move {
             if !self.has_teardown {

@@ -9,7 +9,7 @@ use expect_test::expect_file;
 use crate::{bench, demo, run};
 
 /// The flags that every load command has, unless [`GAPS`] says why not.
-const FLAGS: [&str; 22] = [
+const FLAGS: [&str; 25] = [
     "out",
     "report",
     "format",
@@ -31,6 +31,9 @@ const FLAGS: [&str; 22] = [
     "against",
     "tolerance",
     "margin",
+    "fleet",
+    "agents",
+    "on-agent-loss",
     THRESHOLDS,
 ];
 
@@ -56,8 +59,11 @@ const WSDIRECTOR: &str = "run, a wsdirector file";
 const LINE: &str = "line";
 const LINE_BENCH: &str = "line bench";
 
+/// The flags of a fleet.
+const FLEET: &[&str] = &["fleet", "agents", "on-agent-loss"];
+
 /// Flags that commands do not have, and the reason.
-const GAPS: [(&[&str], &[&str], &str); 11] = [
+const GAPS: [(&[&str], &[&str], &str); 13] = [
     (
         &["out"],
         &[LINE, LINE_BENCH],
@@ -100,6 +106,27 @@ const GAPS: [(&[&str], &[&str], &str); 11] = [
         &["fail-on-errors", "abort-on-error-rate"],
         &[LINE, LINE_BENCH],
         "A search makes a target fail on purpose. Objectives such as `errors==0` say which failures break a step.",
+    ),
+    (
+        FLEET,
+        &["demo"],
+        "The demo shows what one machine can do, and starts its own server on it.",
+    ),
+    (
+        FLEET,
+        &[
+            ARTILLERY,
+            WSDIRECTOR,
+            "quick",
+            "bench broadcast",
+            "bench connect",
+            "bench echo",
+            "bench http",
+            "bench recover",
+            LINE,
+            LINE_BENCH,
+        ],
+        "Not there yet: fleets run k6 scripts.",
     ),
     (
         &[THRESHOLDS],

@@ -39,6 +39,10 @@ A run with --address:
   resume      Go on
   scale       Change the number of its users
 
+Load from several machines:
+  agent       A machine that makes load for others
+  agents      The agents of a fleet
+
 This program:
   completion  A completion script for a shell
   man         Manual pages

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::{
     config_file::ConfigFile,
+    fleet,
     layers::{Consolidated, Layers},
     options::{Options, ReadingFlags},
     results::Results,
@@ -16,6 +17,7 @@ use super::{
 };
 use crate::{
     exit::{Failure, Status, TestFailure},
+    fleet::Errand,
     session::{self, Beginning, Crowd, EngineTest, Finished, Format, LogSettings, Session, Subject, Users},
     surroundings::Surroundings,
     terminal,
@@ -46,8 +48,19 @@ pub(super) async fn conduct(flags: &Options, surroundings: &Surroundings<'_>) ->
     };
     let session = Session::begin(&flags.session, beginning, surroundings)?;
     let layers = Layers::read(file, surroundings, &flags.options).map_err(invalid)?;
-    let (test, users) = prepare(flags, &layers, &session, surroundings).await?;
-    session.run_on_engine(test, users).await
+    let Prepared { test, users, errand } = prepare(flags, &layers, &session, surroundings).await?;
+    match errand {
+        None => session.run_on_engine(test, users).await,
+        Some(errand) => session.run_on_fleet(test, users, errand).await,
+    }
+}
+
+/// A script that is ready to run.
+struct Prepared<'a> {
+    test: ScriptTest<'a>,
+    users: Users<Stages>,
+    /// What a fleet has to do; `None` if the users are in this process.
+    errand: Option<Errand>,
 }
 
 async fn prepare<'a>(
@@ -55,9 +68,25 @@ async fn prepare<'a>(
     layers: &Layers,
     session: &Session<'_>,
     surroundings: &Surroundings<'_>,
-) -> Result<(ScriptTest<'a>, Users<Stages>), Failure> {
+) -> Result<Prepared<'a>, Failure> {
     let redaction = session.basis().redaction();
-    let (script, consolidated) = read(&flags.script, &flags.reading, layers, surroundings, redaction).await?;
+    let wanted = flags.fleet.wanted(surroundings)?;
+    if wanted.is_some() && !flags.reading.secret_source.is_empty() {
+        return Err(Failure::Usage(
+            "--secret-source and --fleet exclude each other: secrets do not leave this machine".to_owned(),
+        ));
+    }
+    // The variables of this machine are nothing for others; those of --env are.
+    let with_system = wanted.is_none();
+    let reading = read(
+        &flags.script,
+        &flags.reading,
+        with_system,
+        layers,
+        surroundings,
+        redaction,
+    );
+    let (script, consolidated) = reading.await?;
     for warning in &consolidated.warnings {
         tracing::warn!("{warning}");
     }
@@ -67,6 +96,19 @@ async fn prepare<'a>(
     if let Some(path) = consolidated.options.get("consoleOutput").and_then(Value::as_str) {
         session.basis().console().redirect(Path::new(path))?;
     }
+    let name = flags.script.display().to_string();
+    let breaks_down = flags.results.summary_mode == SummaryMode::Full || !flags.session.report.is_empty();
+    let pack = |wanted| {
+        fleet::errand(
+            wanted,
+            &name,
+            &script,
+            &consolidated,
+            breaks_down,
+            flags.results.no_thresholds,
+        )
+    };
+    let errand = wanted.map(pack).transpose().map_err(invalid)?;
     let proxies = surroundings.proxies().map_err(invalid)?;
     let mut plan = consolidated.plan;
     if flags.results.no_thresholds {
@@ -77,32 +119,29 @@ async fn prepare<'a>(
         factory,
         stages,
     } = script.users(script::effective(consolidated.options, &plan, proxies));
-    if flags.results.summary_mode == SummaryMode::Full || !flags.session.report.is_empty() {
+    if breaks_down {
         registry.break_down();
     }
-    let test = ScriptTest {
-        flags,
-        name: flags.script.display().to_string(),
-        plan,
-    };
+    let test = ScriptTest { flags, name, plan };
     let users = Users {
         registry,
         factory,
         stages,
     };
-    Ok((test, users))
+    Ok(Prepared { test, users, errand })
 }
 
 /// Reads the script, and its options below those of all other layers.
 async fn read(
     path: &Path,
     reading: &ReadingFlags,
+    with_system: bool,
     layers: &Layers,
     surroundings: &Surroundings<'_>,
     redaction: &Redaction,
 ) -> Result<(Script, Consolidated), Failure> {
     let name = path.display().to_string();
-    let script = script::read(path, reading, true, surroundings, redaction).await?;
+    let script = script::read(path, reading, with_system, surroundings, redaction).await?;
     let of_script = script::options(&script).map_err(invalid)?;
     let consolidated = layers.consolidate(&name, &of_script).map_err(invalid)?;
     script::check_functions(&script, &name, &consolidated.plan).map_err(invalid)?;

@@ -7,6 +7,7 @@ use clap::{Args, Parser, ValueEnum, ValueHint};
 use super::{environment::Variable, flags::OptionFlags, unsupported::UnsupportedFlags};
 use crate::{
     exit::Failure,
+    fleet::FleetFlags,
     series::{SeriesFlags, Targeted},
     session::{LogFormat, LogOutput, SessionFlags},
 };
@@ -21,6 +22,7 @@ Examples:
   plimsoll run broadcast.yml --url ws://localhost:3334/cable --scale 100
   plimsoll run --watch :3000 --watch db=cgroup:system.slice/postgresql.service chat.js
   plimsoll run --ui chat.js                           a page with charts while it goes on
+  plimsoll run --fleet nats://localhost:4222 --agents 3 chat.js   on three agents (plimsoll agent)
   plimsoll run --address localhost:6565 -p api.js     then: plimsoll resume, status, scale, stats
 
 A script to start from: plimsoll new. The flags are k6's. Options are also keys of a script's
@@ -46,6 +48,8 @@ pub(crate) struct Options {
     pub(super) results: ResultFlags,
     #[command(flatten)]
     pub(super) session: SessionFlags,
+    #[command(flatten)]
+    pub(super) fleet: FleetFlags,
     #[command(flatten)]
     pub(super) talk: TalkFlags,
     #[command(flatten)]

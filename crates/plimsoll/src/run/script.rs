@@ -51,6 +51,15 @@ pub(super) async fn sources(
         },
         _ => Entry::File(path.to_owned()),
     };
+    load(entry, flags.offline, surroundings).await
+}
+
+/// Reads the text of an entry and of all that it imports.
+pub(super) async fn load(
+    entry: Entry,
+    is_offline: bool,
+    surroundings: &Surroundings<'_>,
+) -> Result<Sources, SourceError> {
     let present: Vec<_> = modules::ids().collect();
     let options = LoadOptions {
         builtins: Builtins {
@@ -59,7 +68,7 @@ pub(super) async fn sources(
             node: None,
         },
         cache: source::cache_folder(|name| surroundings.variable(name).map(OsString::from)),
-        is_offline: flags.offline,
+        is_offline,
         proxies: surroundings.proxies().map_err(SourceError::proxies)?,
     };
     source::load(entry, &options).await

@@ -132,6 +132,15 @@ pub(super) async fn written(outputs: Running, signals: &Signals) -> OutputReport
     }
 }
 
+/// The end of a command: the verdict of its test, or else that a part of the load is missing. Then its figures are not those
+/// of the planned load, whatever they say.
+pub(super) fn whole(verdict: Result<Status, Failure>, missing: Option<&str>) -> Result<Status, Failure> {
+    match missing {
+        Some(reason) => Err(TestFailure::FleetFailed.because(format!("the run is incomplete: {reason}"))),
+        None => verdict,
+    }
+}
+
 /// The end of a command: the verdict of its test, or else that an output lost samples, because readers of these would be
 /// wrong without noticing. `doubt` says why the figures are doubtful.
 pub(super) fn ending(

@@ -16,7 +16,10 @@ mod so_far;
 
 use self::course::Course;
 use super::{Company, Ended, Ender, LoadTest, Subject, of_error};
-use crate::exit::{Failure, Status};
+use crate::{
+    exit::{Failure, Status},
+    fleet::{Errand, Field, Ran},
+};
 
 /// The differences between the tests that the engine runs.
 ///
@@ -111,15 +114,16 @@ pub(crate) struct Finished<'a> {
     pub(crate) is_futile: bool,
 }
 
-/// A test with its users.
+/// A test with its users, and the fleet that runs them, if one does.
 pub(super) struct OnEngine<T: EngineTest> {
     test: T,
     users: Users<T::Stages>,
+    errand: Option<Errand>,
 }
 
 impl<T: EngineTest> OnEngine<T> {
-    pub(super) fn new(test: T, users: Users<T::Stages>) -> Self {
-        Self { test, users }
+    pub(super) fn new(test: T, users: Users<T::Stages>, errand: Option<Errand>) -> Self {
+        Self { test, users, errand }
     }
 }
 
@@ -136,12 +140,16 @@ impl<T: EngineTest> LoadTest for OnEngine<T> {
         self.test.targets()
     }
 
+    fn is_elsewhere(&self) -> bool {
+        self.errand.is_some()
+    }
+
     fn progress(&self, outputs: &[String]) -> Option<String> {
         self.test.progress(outputs)
     }
 
     async fn run(&mut self, company: Company) -> Result<(RunResult, Summary), Failure> {
-        let Self { test, users } = self;
+        let Self { test, users, errand } = self;
         let plan = test.subject().plan.clone();
         let Company {
             control,
@@ -149,15 +157,9 @@ impl<T: EngineTest> LoadTest for OnEngine<T> {
             samples,
             sampling,
             watchers,
+            outing,
             ..
         } = company;
-        let config = RunConfig {
-            control,
-            samples,
-            sampling: sampling.clone(),
-            ..RunConfig::new(plan.clone())
-        };
-        let n_workers = config.n_workers;
         let recorder = RefCell::new(Recorder::of(Offered::of(&plan)));
         let observe = |progress: &Progress<'_>| {
             recorder.borrow_mut().observe(progress);
@@ -172,19 +174,51 @@ impl<T: EngineTest> LoadTest for OnEngine<T> {
                 () = test.breached() => {}
             }
         };
-        let (registry, factory) = (users.registry.clone(), Arc::clone(&users.factory));
-        let result = run::run(config, registry, factory, &mut users.stages, observe, end).await;
+        let registry = users.registry.clone();
+        let ran = match errand {
+            None => {
+                let config = RunConfig {
+                    control,
+                    samples,
+                    sampling: sampling.clone(),
+                    ..RunConfig::new(plan.clone())
+                };
+                let n_workers = config.n_workers.get();
+                let factory = Arc::clone(&users.factory);
+                let result = run::run(config, registry, factory, &mut users.stages, observe, end).await;
+                let result = result.map_err(|error| of_error(&error).because(error));
+                result.map(|result| Ran::here(result, n_workers))
+            }
+            Some(errand) => {
+                let field = Field {
+                    plan: plan.clone(),
+                    registry,
+                    control,
+                    sampling: sampling.clone(),
+                };
+                let outcome = errand.run(field, &mut users.stages, observe, end).await;
+                outcome.map(|outcome| Ran::elsewhere(outcome, &outing, |result| test.latency(result)))
+            }
+        };
         let accounts = sampling.iter().flat_map(|sampling| sampling.finish()).collect();
-        let result = result.map_err(|error| of_error(&error).because(error))?;
+        let Ran {
+            result,
+            n_workers,
+            health: of_agents,
+            agents,
+        } = ran?;
         test.finish(&result);
         let course = Course {
             subject: test.subject(),
             n_workers,
             recorder: recorder.into_inner(),
-            health: health(&*test, &result),
+            health: of_agents.unwrap_or_else(|| health(&*test, &result)),
             accounts,
         };
         let mut summary = course.summarize(&result);
+        if !agents.is_empty() {
+            summary = summary.with_agents(agents);
+        }
         test.complete(&mut summary);
         Ok((result, summary))
     }

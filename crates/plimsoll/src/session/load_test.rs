@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     exit::{Failure, Status},
+    fleet::Outing,
     screen::Screen,
 };
 
@@ -40,6 +41,11 @@ pub(crate) trait LoadTest {
     /// The targets that are watched besides those of `--watch`.
     fn targets(&self) -> Vec<Target> {
         Vec::new()
+    }
+
+    /// Whether other machines make the load.
+    fn is_elsewhere(&self) -> bool {
+        false
     }
 
     /// The lines before the plain progress, where `outputs` describes where samples go; `None` when the test reports its
@@ -97,6 +103,8 @@ pub(crate) struct Company {
     pub(crate) sampling: Option<Arc<Sampling>>,
     pub(crate) watchers: Arc<Watchers>,
     pub(crate) screen: Arc<Screen<io::Stderr>>,
+    /// What is missing of a run that a fleet carries out.
+    pub(crate) outing: Outing,
 }
 
 /// A run that is over.

@@ -37,6 +37,9 @@ pub(crate) use self::repeats::Repeats;
 /// The target of lines from scripts' `console`.
 const CONSOLE: &str = "console";
 
+/// The beginning of targets whose lines are never written: what matters of them, the fleet says itself.
+const OF_LIBRARY: &str = "async_nats";
+
 /// The targets of lines about virtual users: their `console`, failures and steps.
 const OF_USERS: [&str; 4] = [CONSOLE, "script", "cable", "scenario"];
 
@@ -219,7 +222,8 @@ impl<'a> MakeWriter<'a> for Sinks {
     }
 
     fn make_writer_for(&'a self, metadata: &Metadata<'_>) -> Self::Writer {
-        if self.hides_users && OF_USERS.contains(&metadata.target()) {
+        let is_of_user = self.hides_users && OF_USERS.contains(&metadata.target());
+        if is_of_user || metadata.target().starts_with(OF_LIBRARY) {
             return &NOWHERE;
         }
         let console = self.console.0.get().filter(|_| metadata.target() == CONSOLE);

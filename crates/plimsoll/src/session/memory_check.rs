@@ -41,6 +41,17 @@ pub(super) struct MemoryFlags {
     no_memory_check: bool,
 }
 
+/// Checks the users of a run without flags, see [`MemoryFlags::check`].
+///
+/// # Errors
+/// Those that exist from the start need more memory than there is.
+pub(crate) fn check_memory(crowd: Crowd) -> Result<(), Failure> {
+    let checked = MemoryFlags {
+        no_memory_check: false,
+    };
+    checked.check(crowd)
+}
+
 impl MemoryFlags {
     /// Warns when the users use most of the memory that is left, or may use more of it during the run.
     ///

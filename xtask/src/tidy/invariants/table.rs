@@ -184,6 +184,30 @@ pub(super) const TABLE: &[Invariant] = &[
         }],
     },
     Invariant {
+        of: "fleet",
+        knows: &["load", "redacted", "trust"],
+        clauses: &[
+            Clause {
+                says: "of the laboratory it knows only `load`",
+                checks: &[NotThrough(&[
+                    "clients", "report", "scenario", "script", "shootout",
+                ])],
+            },
+            Clause {
+                says: "the only crate that knows NATS' own client library",
+                checks: &[Alone {
+                    packages: &["async-nats"],
+                    banned: &[],
+                    besides: &[],
+                }],
+            },
+            Clause {
+                says: "knows no command line and no signals",
+                checks: &[NoCrates(COMMAND_LINE), NoNames(PROCESS)],
+            },
+        ],
+    },
+    Invariant {
         of: "history",
         knows: &[],
         clauses: &[
@@ -336,6 +360,7 @@ pub(super) const TABLE: &[Invariant] = &[
             "cable",
             "clients",
             "conformance",
+            "fleet",
             "history",
             "line",
             "live",

@@ -65,6 +65,13 @@ pub struct Metrics {
     pub(super) places: Vec<(String, String, Metrics)>,
 }
 
+impl Metrics {
+    /// Leaves a gauge out.
+    pub(crate) fn forget_gauge(&mut self, name: &str) {
+        self.gauges.remove(name);
+    }
+}
+
 /// A number that may be infinite or no number, which JSON has no form for: then it is a text.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]

@@ -133,6 +133,20 @@ impl Control {
         began.ok().and_then(|start| *start).unwrap_or_else(Instant::now)
     }
 
+    /// Returns when iterations may begin: at once, unless the run is paused.
+    pub async fn resumed(&self) {
+        // This has the sender.
+        drop(self.subscribe().wait_for(|state| !state.is_paused).await);
+    }
+
+    /// Returns the orders as soon as they differ from `known`.
+    pub async fn changed_from(&self, known: State) -> State {
+        // This has the sender.
+        let mut orders = self.subscribe();
+        let changed = orders.wait_for(|state| *state != known).await;
+        changed.map_or(known, |state| *state)
+    }
+
     pub(super) fn subscribe(&self) -> watch::Receiver<State> {
         self.state.subscribe()
     }

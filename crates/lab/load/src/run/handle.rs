@@ -21,6 +21,8 @@ pub struct RunHandle {
 #[derive(Debug)]
 struct Shared {
     start: OnceLock<Instant>,
+    /// When the first worker was ready to begin, at or after the start.
+    begun: watch::Sender<Option<Instant>>,
     abort: watch::Sender<Option<String>>,
     marked_failed: OnceLock<String>,
     counts: Counts,
@@ -48,6 +50,7 @@ impl RunHandle {
         Self {
             shared: Arc::new(Shared {
                 start: OnceLock::new(),
+                begun: watch::Sender::new(None),
                 abort: watch::Sender::new(None),
                 marked_failed: OnceLock::new(),
                 counts: Counts::default(),
@@ -128,6 +131,23 @@ impl RunHandle {
         &self.shared.counts
     }
 
+    /// Returns when the load really began, by the clock of the first worker: as late after the start as its timers were.
+    pub async fn begun(&self) -> Instant {
+        let mut begun = self.shared.begun.subscribe();
+        // This has the sender.
+        let at = begun.wait_for(Option::is_some).await.ok().and_then(|at| *at);
+        at.unwrap_or_else(Instant::now)
+    }
+
+    /// A worker begins now.
+    pub(super) fn begin(&self) {
+        self.shared.begun.send_if_modified(|begun| {
+            let is_first = begun.is_none();
+            begun.get_or_insert_with(Instant::now);
+            is_first
+        });
+    }
+
     pub(super) fn set_start(&self, start: Instant) {
         self.shared.start.get_or_init(|| start);
     }
@@ -137,7 +157,7 @@ impl RunHandle {
     }
 
     /// Why a virtual user, setup or teardown ended the run. `None` if none did.
-    pub(super) fn abort_reason(&self) -> Option<String> {
+    pub fn abort_reason(&self) -> Option<String> {
         self.shared.abort.borrow().clone()
     }
 

@@ -81,7 +81,7 @@ impl RunLoop {
         let end = match self.prepare(lifecycle, early_end.as_mut()).await? {
             Some(end) => end,
             None => {
-                let mut started = self.start();
+                let mut started = self.start(lifecycle.start());
                 let end = self.watch(&mut started, &mut observe, early_end).await?;
                 drop(started.stewards);
                 return self
@@ -110,9 +110,9 @@ impl RunLoop {
                 },
             }
         }
-        let mut control = self.control.subscribe();
+        let control = self.control.clone();
         let setup = async {
-            drop(control.wait_for(|state| !state.is_paused).await);
+            control.resumed().await;
             if !self.plan.has_setup {
                 return None;
             }
@@ -130,14 +130,16 @@ impl RunLoop {
         Ok(end.map(|end| self.aborted().unwrap_or(end)))
     }
 
-    fn start(&mut self) -> Started {
+    /// Starts the workers: their load begins at `planned`, or now.
+    fn start(&mut self, planned: Option<Instant>) -> Started {
         self.sampling.iter().for_each(|sampling| sampling.prepare());
         let targets = self.sampling.iter().flat_map(|sampling| sampling.places());
         self.monitor.leave_out(&targets.cloned().collect::<Vec<_>>());
         // The generator's work to create the virtual users and in setup is not part of the run.
         self.monitor.take();
         self.monitor.glance();
-        let at = Instant::now();
+        let now = Instant::now();
+        let at = planned.map_or(now, |planned| planned.max(now));
         let every_second = |first| {
             let mut seconds = tokio::time::interval_at(first, REPORT_EVERY);
             seconds.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -166,7 +168,7 @@ impl RunLoop {
         }
         Started {
             at,
-            wall_clock: SystemTime::now(),
+            wall_clock: SystemTime::now() + at.saturating_duration_since(now),
             seconds: every_second(at + REPORT_EVERY + OBSERVE_AFTER),
             vus_samples: every_second(at + REPORT_EVERY),
             next_evaluation: EVALUATE_EVERY,

@@ -94,6 +94,9 @@ pub(super) struct Outcome {
     pub(super) active_vus: Vec<u32>,
     /// The progress of the scenarios in each second, abbreviated.
     pub(super) scenarios: Vec<String>,
+    /// What an instance would have told in each second, and at its end.
+    pub(super) parts: Vec<Part>,
+    pub(super) last: LastPart,
 }
 
 impl Simulation {
@@ -113,8 +116,10 @@ impl Simulation {
     pub(super) async fn try_run(self, lifecycle: &mut dyn Lifecycle) -> Result<Outcome, RunError> {
         let Prepared { run_loop, workers } = prepare(self.config, self.registry)?;
         let (active_vus, scenarios) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
+        let parts = RefCell::new(Vec::new());
         let observe = |progress: &Progress<'_>| {
             active_vus.borrow_mut().push(progress.active_vus);
+            parts.borrow_mut().push(Part::of(progress));
             let each = progress.scenarios.iter().map(brief);
             scenarios.borrow_mut().push(each.collect::<Vec<_>>().join("; "));
         };
@@ -132,7 +137,11 @@ impl Simulation {
         let result = local
             .run_until(run_loop.drive(lifecycle, observe, shutdown))
             .await?;
+        let parts = parts.into_inner();
+        let scenes = parts.last().map(|part| part.standing.scenarios.clone());
         Ok(Outcome {
+            last: LastPart::of(&result, scenes.unwrap_or_default()),
+            parts,
             result,
             active_vus: active_vus.into_inner(),
             scenarios: scenarios.into_inner(),

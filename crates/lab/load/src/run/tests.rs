@@ -11,6 +11,7 @@ mod lifecycle;
 mod open;
 mod samples;
 mod scenarios;
+mod split;
 
 /// A user's number and the name of its thread.
 type Place = (u32, Option<String>);

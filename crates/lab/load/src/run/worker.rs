@@ -12,7 +12,7 @@ use tokio::{
     runtime::{Builder, Runtime},
     sync::{mpsc, watch},
     task::{JoinSet, LocalSet},
-    time::{Instant, MissedTickBehavior},
+    time::{Instant, MissedTickBehavior, sleep_until},
 };
 
 use super::{
@@ -128,6 +128,11 @@ impl Worker {
         let delta = match wait_for_start(&mut wires.commands).await {
             Some(start) => {
                 account.recorder().start(start);
+                let run = self.run.clone();
+                let begin = tokio::task::spawn_local(async move {
+                    sleep_until(start).await;
+                    run.begin();
+                });
                 let shift = Rc::new(Shift::new(
                     start,
                     self.scenes,
@@ -144,6 +149,7 @@ impl Worker {
                 }
                 attend(tasks, &shift, factory, wires).await;
                 ticking.abort();
+                begin.abort();
                 shift.account.take()
             }
             None => account.take(),

@@ -84,7 +84,11 @@ impl Archive {
         Self::read(&bytes).map(Some)
     }
 
-    fn read(bytes: &[u8]) -> Result<Self, ArchiveError> {
+    /// Reads an archive from its bytes.
+    ///
+    /// # Errors
+    /// [`ArchiveError`].
+    pub fn read(bytes: &[u8]) -> Result<Self, ArchiveError> {
         let wrong = |part: &str, problem: &str| ArchiveError::Part {
             part: part.to_owned(),
             problem: problem.to_owned(),

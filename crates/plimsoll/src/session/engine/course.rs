@@ -1,7 +1,5 @@
 //! Makes the summary from the result of a run.
 
-use std::num::NonZeroUsize;
-
 use plimsoll_load::{generator::Health, machine::Machine, run::RunResult, watch::Account};
 use plimsoll_report::{Summary, summary::Parts, timeline::Recorder};
 
@@ -12,7 +10,7 @@ use crate::{origin::origin, watching};
 #[derive(Debug)]
 pub(super) struct Course<'a> {
     pub(super) subject: Subject<'a>,
-    pub(super) n_workers: NonZeroUsize,
+    pub(super) n_workers: usize,
     /// The recorder that observed the run.
     pub(super) recorder: Recorder,
     /// Whether the figures are the target's alone.
@@ -28,7 +26,7 @@ impl Course<'_> {
         let summary = Summary::new(Parts {
             origin: origin(kind, name, &Machine::read()),
             plan,
-            n_workers: self.n_workers.get(),
+            n_workers: self.n_workers,
             run,
             recorder: self.recorder,
             health: &self.health,

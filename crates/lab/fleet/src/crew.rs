@@ -1,0 +1,391 @@
+//! The agents of one run, as their coordinator sees them.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use tokio::{
+    sync::mpsc,
+    task::JoinSet,
+    time::{Instant, Interval, MissedTickBehavior, interval},
+};
+
+use crate::{
+    FleetError,
+    agent::BEAT_EVERY,
+    clock::{Clock, Exchange, Reading, Timepiece},
+    link::Link,
+    message::{Answer, Order, Profile, Request, Told},
+    parcel::{Label, Parcel},
+    post::{Arrival, Inbox, Place, confirm},
+    recruit::ANSWER_WITHIN,
+};
+
+/// The silence after which an agent counts as lost. Reason: a stopped machine or a NATS that is started anew is back earlier.
+const LOST_AFTER: Duration = Duration::from_secs(10);
+
+/// Messages that may wait for the coordinator. When the queue is full, agents' messages are not confirmed.
+const MAX_WAITING: usize = 1_024;
+
+/// Exchanges before the start, by which the clocks are compared.
+const FIRST_EXCHANGES: usize = 20;
+
+/// The time between two further comparisons, and their exchanges.
+const COMPARE_EVERY: Duration = Duration::from_secs(5);
+const FURTHER_EXCHANGES: usize = 3;
+
+/// One agent of the run.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Who it is.
+    pub profile: Profile,
+    /// The word that the signature of its package is for.
+    pub(crate) nonce: String,
+}
+
+impl Member {
+    pub(crate) fn new(profile: Profile, nonce: String) -> Self {
+        Self { profile, nonce }
+    }
+}
+
+/// What happens among the agents.
+#[derive(Debug)]
+pub enum Event {
+    /// An agent tells something.
+    Told(usize, Box<Told>),
+    /// An agent is lost: nothing has been heard of it for ten seconds.
+    Lost(usize),
+}
+
+/// The agents of one run. Without a release they end by the lack of its beats.
+pub struct Crew {
+    link: Link,
+    run: String,
+    members: Arc<[Member]>,
+    timepiece: Timepiece,
+    shared: Arc<Shared>,
+    told: mpsc::Receiver<(usize, Box<Told>)>,
+    looks: Interval,
+    is_living: Vec<bool>,
+    _tasks: JoinSet<()>,
+}
+
+/// What the tasks of a crew and its owner share. Each lock is held for a few instructions.
+struct Shared {
+    heard_at: Mutex<Vec<Instant>>,
+    clocks: Mutex<Vec<Clock>>,
+    parcels: Mutex<HashMap<String, Parcel>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing panics while one is held.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Crew {
+    pub(crate) async fn new(link: Link, run: String, members: Vec<Member>) -> Result<Self, FleetError> {
+        let n = members.len();
+        let shared = Arc::new(Shared {
+            heard_at: Mutex::new(vec![Instant::now(); n]),
+            clocks: Mutex::new(vec![Clock::default(); n]),
+            parcels: Mutex::default(),
+        });
+        let (sender, told) = mpsc::channel(MAX_WAITING);
+        let listener = Listener {
+            link: link.clone(),
+            members: members.iter().map(|member| member.profile.id.clone()).collect(),
+            shared: Arc::clone(&shared),
+        };
+        let posts = link.subscribe(link.of_run(&run, "post.*.*.*.*")).await?;
+        let pieces = link.subscribe(link.of_run(&run, "piece.*.*")).await?;
+        let alive = link.subscribe(link.of_run(&run, "alive.*")).await?;
+        let timepiece = Timepiece::new();
+        let members: Arc<[Member]> = members.into();
+        let mut tasks = JoinSet::new();
+        tasks.spawn(listener.clone().take_posts(posts, sender));
+        tasks.spawn(listener.clone().hand_out(pieces));
+        tasks.spawn(listener.take_signs(alive));
+        tasks.spawn(beat(link.clone(), run.clone()));
+        tasks.spawn(compare_again(
+            link.clone(),
+            run.clone(),
+            Arc::clone(&members),
+            timepiece,
+            Arc::clone(&shared),
+        ));
+        let mut looks = interval(Duration::from_millis(500));
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Ok(Self {
+            link,
+            run,
+            members,
+            timepiece,
+            shared,
+            told,
+            looks,
+            is_living: vec![true; n],
+            _tasks: tasks,
+        })
+    }
+
+    /// All agents, lost ones included.
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// The coordinator's clock.
+    pub fn timepiece(&self) -> Timepiece {
+        self.timepiece
+    }
+
+    /// What is known of the clock of an agent now.
+    pub fn reading(&self, member: usize) -> Option<Reading> {
+        lock(&self.shared.clocks)[member].read(self.timepiece.now())
+    }
+
+    /// The longest of the agents' shortest round trips.
+    pub(crate) fn round_trip(&self) -> Duration {
+        let clocks = lock(&self.shared.clocks);
+        let longest = clocks.iter().filter_map(Clock::round_trip).max();
+        Duration::from_nanos(longest.unwrap_or_default())
+    }
+
+    /// The numbers of the agents that are not lost.
+    pub fn living(&self) -> Vec<usize> {
+        (0..self.members.len()).filter(|&at| self.is_living[at]).collect()
+    }
+
+    /// An agent takes no part any more.
+    pub(crate) fn strike(&mut self, member: usize) {
+        self.is_living[member] = false;
+    }
+
+    /// The next event. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Event {
+        loop {
+            tokio::select! {
+                told = self.told.recv() => match told {
+                    Some((member, told)) => return Event::Told(member, told),
+                    // The tasks end with this crew.
+                    None => std::future::pending().await,
+                },
+                _ = self.looks.tick() => if let Some(lost) = self.silent_member() {
+                    self.is_living[lost] = false;
+                    return Event::Lost(lost);
+                }
+            }
+        }
+    }
+
+    /// An agent of which nothing was heard, although it could have been.
+    fn silent_member(&self) -> Option<usize> {
+        let now = Instant::now();
+        let up_since = self.link.up_since()?;
+        let heard_at = lock(&self.shared.heard_at);
+        let is_silent = |at: usize| now.saturating_duration_since(heard_at[at].max(up_since)) >= LOST_AFTER;
+        (0..heard_at.len()).find(|&at| self.is_living[at] && is_silent(at))
+    }
+
+    /// Offers a content, which agents fetch piece by piece.
+    pub(crate) fn offer(&self, name: &str, content: &[u8]) -> Label {
+        let parcel = Parcel::new(name, content, self.link.piece_bytes());
+        let label = parcel.label.clone();
+        lock(&self.shared.parcels).insert(name.to_owned(), parcel);
+        label
+    }
+
+    /// Asks one agent, and takes only its consent.
+    ///
+    /// # Errors
+    /// It refuses, or does not answer. The error has its name.
+    pub(crate) async fn order(&self, member: usize, order: Order) -> Result<(), FleetError> {
+        order_member(&self.link, &self.run, &self.members[member], order).await
+    }
+
+    /// Asks all living agents at the same time, each what is made for it.
+    ///
+    /// # Errors
+    /// The first error of an agent.
+    pub(crate) async fn order_all(&self, order: impl Fn(usize) -> Order) -> Result<(), FleetError> {
+        let asked = self
+            .living()
+            .into_iter()
+            .map(|member| self.order(member, order(member)));
+        let answers = futures_util::future::join_all(asked).await;
+        answers.into_iter().collect()
+    }
+
+    /// Compares the clocks before the start.
+    ///
+    /// # Errors
+    /// An agent does not answer.
+    pub(crate) async fn compare_clocks(&self) -> Result<(), FleetError> {
+        for member in self.living() {
+            for _ in 0..FIRST_EXCHANGES {
+                let exchange = exchange(&self.link, &self.run, &self.members[member], self.timepiece).await?;
+                lock(&self.shared.clocks)[member].learn(exchange);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets all agents go. One that does not hear it ends without the coordinator's beats.
+    pub async fn release(&self) {
+        drop(self.order_all(|_| Order::Release).await);
+        self.link.flush().await;
+    }
+}
+
+async fn order_member(link: &Link, run: &str, member: &Member, order: Order) -> Result<(), FleetError> {
+    let name = &member.profile.name;
+    let request = Request {
+        run: run.to_owned(),
+        order,
+    };
+    let answer = link
+        .ask_in_json(link.agent(&member.profile.id), &request, ANSWER_WITHIN)
+        .await;
+    match answer.map_err(|error| FleetError::of(name, error))? {
+        Answer::Done => Ok(()),
+        Answer::Refused { reason } => Err(FleetError::of(name, reason)),
+        Answer::Reserved { .. } | Answer::Time { .. } => {
+            Err(FleetError::of(name, "it gave an unexpected answer"))
+        }
+    }
+}
+
+async fn exchange(
+    link: &Link,
+    run: &str,
+    member: &Member,
+    timepiece: Timepiece,
+) -> Result<Exchange, FleetError> {
+    let name = &member.profile.name;
+    let request = Request {
+        run: run.to_owned(),
+        order: Order::Tell,
+    };
+    let sent = timepiece.now();
+    let answer = link
+        .ask_in_json(link.agent(&member.profile.id), &request, ANSWER_WITHIN)
+        .await;
+    let received = timepiece.now();
+    match answer.map_err(|error| FleetError::of(name, error))? {
+        Answer::Time { ns } => Ok(Exchange {
+            sent,
+            received,
+            theirs: ns,
+        }),
+        _ => Err(FleetError::of(name, "it does not say what its clock shows")),
+    }
+}
+
+/// Compares the clocks of all agents again and again. A missing answer is the loss of an agent, which others notice.
+async fn compare_again(
+    link: Link,
+    run: String,
+    members: Arc<[Member]>,
+    timepiece: Timepiece,
+    shared: Arc<Shared>,
+) {
+    let mut times = interval(COMPARE_EVERY);
+    times.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        times.tick().await;
+        for (at, member) in members.iter().enumerate() {
+            let is_silent = lock(&shared.heard_at)[at].elapsed() >= LOST_AFTER / 2;
+            for _ in 0..if is_silent { 0 } else { FURTHER_EXCHANGES } {
+                if let Ok(exchange) = exchange(&link, &run, member, timepiece).await {
+                    lock(&shared.clocks)[at].learn(exchange);
+                }
+            }
+        }
+    }
+}
+
+/// Tells the agents that the coordinator is there.
+async fn beat(link: Link, run: String) {
+    let mut beats = interval(BEAT_EVERY);
+    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        beats.tick().await;
+        link.publish(link.of_run(&run, "beat"), Bytes::new()).await;
+    }
+}
+
+/// Takes what agents send.
+#[derive(Clone)]
+struct Listener {
+    link: Link,
+    /// Their ids, by number.
+    members: Vec<String>,
+    shared: Arc<Shared>,
+}
+
+impl Listener {
+    fn member(&self, id: &str) -> Option<usize> {
+        self.members.iter().position(|known| known == id)
+    }
+
+    fn heard(&self, member: usize) {
+        lock(&self.shared.heard_at)[member] = Instant::now();
+    }
+
+    async fn take_posts(self, mut posts: async_nats::Subscriber, told: mpsc::Sender<(usize, Box<Told>)>) {
+        let mut inboxes: Vec<Inbox> = self.members.iter().map(|_| Inbox::default()).collect();
+        while let Some(post) = posts.next().await {
+            let subject = post.subject.to_string();
+            let Some(place) = Place::of(&subject) else {
+                continue;
+            };
+            let Some(member) = self.member(place.agent) else {
+                continue;
+            };
+            self.heard(member);
+            let content = match inboxes[member].take(place, post.payload.clone()) {
+                Arrival::Stray => continue,
+                Arrival::Confirmed => None,
+                Arrival::Complete(content) => Some(content),
+                Arrival::Unreadable => Some(Box::new(Told::Failed {
+                    reason: "what it told cannot be read".to_owned(),
+                    is_of_script: false,
+                })),
+            };
+            if let Some(content) = content
+                && told.send((member, content)).await.is_err()
+            {
+                return;
+            }
+            confirm(&self.link, &post).await;
+        }
+    }
+
+    async fn take_signs(self, mut alive: async_nats::Subscriber) {
+        while let Some(sign) = alive.next().await {
+            let id = sign.subject.rsplit('.').next().unwrap_or_default();
+            if let Some(member) = self.member(id) {
+                self.heard(member);
+            }
+        }
+    }
+
+    async fn hand_out(self, mut asked: async_nats::Subscriber) {
+        while let Some(question) = asked.next().await {
+            let subject = question.subject.to_string();
+            let mut parts = subject.rsplit('.');
+            let at = parts.next().and_then(|at| at.parse::<usize>().ok());
+            let piece = at.zip(parts.next()).and_then(|(at, name)| {
+                let parcels = lock(&self.shared.parcels);
+                parcels.get(name)?.piece(at).map(Bytes::copy_from_slice)
+            });
+            if let Some((piece, reply)) = piece.zip(question.reply) {
+                self.link.publish(reply.to_string(), piece).await;
+            }
+        }
+    }
+}

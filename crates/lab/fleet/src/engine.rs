@@ -1,0 +1,587 @@
+//! A run of the engine on a fleet: the part of an agent, and the conduct of the whole.
+
+use std::{
+    cell::RefCell,
+    future::Future,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use plimsoll_load::{
+    metrics::{Registry, wire::WireError},
+    plan::Plan,
+    run::{
+        self, Combined, Control, LastPart, Part, Progress, RunConfig, RunEnd, RunError, RunResult, State,
+        planned_vus,
+    },
+    segment::Split,
+    vu::{Lifecycle, VuFactory},
+    watch::Sampling,
+};
+use serde_json::value::to_raw_value;
+use tokio::time::{Instant, sleep_until};
+
+use crate::{
+    Crew, Duty, Event, FleetError, FleetKey,
+    clock::Reading,
+    gate::Gate,
+    message::{Assignment, Begin, Order, Steering, Told},
+};
+
+/// The least time between the order to begin and the beginning.
+const LEAD: Duration = Duration::from_secs(1);
+
+/// The longest stage of an agent: it waits for the others in it.
+const WHILE_IT_TAKES: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// What happens when an agent is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnLoss {
+    /// The run ends.
+    Abort,
+    /// The others go on, and the verdict is that the run is incomplete.
+    Continue,
+}
+
+/// A run for a fleet.
+pub struct Mission<'a> {
+    /// The whole plan.
+    pub plan: Plan,
+    /// The plans of the agents, in their order.
+    pub segments: Vec<Plan>,
+    /// What agents make their part of the run from.
+    pub package: &'a [u8],
+    /// The key that the package is signed with.
+    pub key: Option<&'a FleetKey>,
+    /// All metrics.
+    pub registry: Registry,
+    /// What happens when an agent is lost.
+    pub on_loss: OnLoss,
+    /// The control of the run.
+    pub control: Control,
+    /// The targets that are watched on this machine.
+    pub sampling: Option<Arc<Sampling>>,
+}
+
+/// The end of a run of a fleet.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The merged result.
+    pub result: RunResult,
+    /// Each agent's own figures, in their order.
+    pub agents: Vec<AgentAccount>,
+    /// Why a part of the load is missing. `None`: nothing is.
+    pub incomplete: Option<String>,
+}
+
+/// What one agent did.
+#[derive(Clone, Debug)]
+pub struct AgentAccount {
+    /// Its name.
+    pub name: String,
+    /// The version of its program.
+    pub version: String,
+    /// Processor cores that it may use.
+    pub cores: usize,
+    /// Its part of the whole, from 0 to 1.
+    pub share: f64,
+    /// Virtual users that existed.
+    pub vus_max: u32,
+    /// Its last part. `None`: it was lost.
+    pub last: Option<LastPart>,
+    /// Iterations that it told of.
+    pub n_complete: u64,
+    /// The most resident memory, in bytes.
+    pub rss_bytes: Option<u64>,
+    /// What is known of its clock.
+    pub clock: Option<Reading>,
+    /// How much later than planned it began, in nanoseconds; negative if it was earlier. `None`: it did not begin.
+    pub start_skew_ns: Option<i64>,
+    /// When it was lost, since the start of the run.
+    pub lost_at: Option<Duration>,
+}
+
+/// Carries out an agent's part of a run: waits for the others, and tells each second what happened. To be polled on a
+/// local runtime.
+pub async fn take_part<S: Lifecycle>(
+    duty: &Duty,
+    plan: Plan,
+    registry: Registry,
+    factory: Arc<dyn VuFactory>,
+    stages: &mut S,
+) {
+    let control = Control::of(&Plan {
+        paused: false,
+        ..plan.clone()
+    });
+    let planned = u32::try_from(planned_vus(&plan)).unwrap_or(u32::MAX);
+    let mut gate = Gate {
+        stages,
+        duty: duty.clone(),
+        setup_timeout: plan.setup_timeout,
+        teardown_timeout: plan.teardown_timeout,
+        planned_vus: planned,
+        has_teardown: plan.has_teardown,
+        start: None,
+    };
+    let config = RunConfig {
+        control: control.clone(),
+        ..RunConfig::new(Plan {
+            has_setup: true,
+            has_teardown: true,
+            setup_timeout: WHILE_IT_TAKES,
+            teardown_timeout: WHILE_IT_TAKES,
+            paused: false,
+            ..plan
+        })
+    };
+    let scenes = RefCell::new(Vec::new());
+    let observe = |progress: &Progress<'_>| {
+        let part = Part::of(progress);
+        scenes.replace(part.standing.scenarios.clone());
+        if !duty.tell_part(&part) {
+            tracing::error!(
+                "The coordinator has taken nothing for minutes, so a part of the figures is lost."
+            );
+        }
+    };
+    let running = run::run(config, registry, factory, &mut gate, observe, duty.stopped());
+    let follow = follow(duty, &control);
+    let outcome = tokio::select! {
+        outcome = running => outcome,
+        () = follow => return,
+    };
+    match outcome {
+        Ok(result) => {
+            let last = LastPart::of(&result, scenes.into_inner());
+            if let Ok(last) = to_raw_value(&last) {
+                duty.tell(Told::Ended(last)).await;
+            }
+        }
+        Err(error) => duty.refuse(&error, matches!(error, RunError::Vu { .. })).await,
+    }
+}
+
+/// Follows the controller, for as long as there is one.
+async fn follow(duty: &Duty, control: &Control) {
+    let mut known = None;
+    loop {
+        let changed = duty.until(|orders| orders.steering.filter(|steering| Some(*steering) != known));
+        let Some(steering) = changed.await else {
+            return std::future::pending().await;
+        };
+        known = Some(steering);
+        let followed = if steering.is_paused {
+            control.pause()
+        } else {
+            control.resume();
+            Ok(())
+        };
+        let followed =
+            followed.and_then(|()| control.scale(Some(steering.vus), Some(steering.max_vus.max(1))));
+        if let Err(error) = followed {
+            tracing::warn!("The controller's order is impossible here: {error}.");
+        }
+    }
+}
+
+/// Conducts a run to its end: hands out the package, starts all agents together, merges what they tell, and ends them
+/// together. `observe` is called for each second that all agents have told of.
+///
+/// # Errors
+/// An agent cannot take part, or the run never began.
+pub async fn conduct(
+    crew: &mut Crew,
+    mission: Mission<'_>,
+    stages: &mut dyn Lifecycle,
+    observe: impl FnMut(&Progress<'_>),
+    shutdown: impl Future<Output = ()>,
+) -> Result<Outcome, ConductError> {
+    let n = crew.members().len();
+    let combined = Combined::new(
+        mission.plan.clone(),
+        mission.segments.clone(),
+        mission.registry.clone(),
+    )?;
+    let mut conduct = Conduct {
+        combined,
+        mission,
+        began: vec![None; n],
+        lost_at: vec![None; n],
+        rss_bytes: vec![None; n],
+        is_idle: vec![false; n],
+        has_ended: vec![false; n],
+        incomplete: None,
+        end: None,
+        is_finishing: false,
+    };
+    let outcome = conduct.run(crew, stages, observe, shutdown).await;
+    crew.release().await;
+    let (started_at, t0) = outcome?;
+    conduct.outcome(crew, started_at, t0)
+}
+
+/// Why a fleet has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum ConductError {
+    /// An agent, or the connection.
+    #[error(transparent)]
+    Fleet(#[from] FleetError),
+    /// The plan.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// An agent measures something else than the coordinator.
+    #[error("an agent has other metrics than this test: {0}")]
+    Metrics(#[from] WireError),
+    /// A script or its options, on an agent.
+    #[error("agent {agent}: {reason}")]
+    Script {
+        /// The agent.
+        agent: String,
+        /// What it said.
+        reason: String,
+    },
+}
+
+struct Conduct<'a> {
+    combined: Combined,
+    mission: Mission<'a>,
+    /// When each agent began, on its own clock.
+    began: Vec<Option<u64>>,
+    lost_at: Vec<Option<Duration>>,
+    rss_bytes: Vec<Option<u64>>,
+    is_idle: Vec<bool>,
+    has_ended: Vec<bool>,
+    incomplete: Option<String>,
+    end: Option<RunEnd>,
+    /// Whether all have been told to finish.
+    is_finishing: bool,
+}
+
+/// The state before the start.
+struct Before {
+    n_ready: usize,
+    /// The result of the function before the run.
+    set_up: Option<Option<String>>,
+}
+
+impl Conduct<'_> {
+    /// Returns when it began, and the moment on the coordinator's clock.
+    async fn run(
+        &mut self,
+        crew: &mut Crew,
+        stages: &mut dyn Lifecycle,
+        mut observe: impl FnMut(&Progress<'_>),
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<(SystemTime, u64), ConductError> {
+        tokio::pin!(shutdown);
+        let label = crew.offer("package", self.mission.package);
+        let (n_instances, key) = (crew.members().len(), self.mission.key);
+        let signatures: Vec<_> = crew
+            .members()
+            .iter()
+            .map(|member| key.map(|key| key.sign(&member.nonce, &label.digest)))
+            .collect();
+        crew.order_all(|instance| {
+            Order::Assign(Assignment {
+                package: label.clone(),
+                signature: signatures[instance].clone(),
+                instance,
+                n_instances,
+            })
+        })
+        .await?;
+        let mut before = Before {
+            n_ready: 0,
+            set_up: None,
+        };
+        while before.n_ready < n_instances {
+            tokio::select! {
+                event = crew.next() => self.before(crew, event, &mut before)?,
+                () = &mut shutdown => return Ok(self.never_began(RunEnd::Shutdown)),
+            }
+        }
+        let control = self.mission.control.clone();
+        tokio::select! {
+            () = control.resumed() => {}
+            () = &mut shutdown => return Ok(self.never_began(RunEnd::Shutdown)),
+        }
+        if self.mission.plan.has_setup {
+            crew.order(0, Order::Setup).await?;
+            while before.set_up.is_none() && self.end.is_none() {
+                tokio::select! {
+                    event = crew.next() => self.before(crew, event, &mut before)?,
+                    () = &mut shutdown => return Ok(self.never_began(RunEnd::Shutdown)),
+                }
+            }
+            if let Some(end) = self.end.take() {
+                return Ok(self.never_began(end));
+            }
+        }
+        let data = before.set_up.flatten();
+        let (started_at, t0) = self.begin(crew, data.as_deref()).await?;
+        if let Some(data) = data {
+            stages.share(data.into());
+        }
+        let began = crew.timepiece().instant(t0);
+        tokio::select! {
+            () = sleep_until(began) => {}
+            () = &mut shutdown => self.stop(crew, RunEnd::Shutdown).await,
+        }
+        self.mission
+            .sampling
+            .iter()
+            .for_each(|sampling| sampling.start(began.into_std()));
+        self.mission.control.begin(began);
+        let mut steering = self.mission.control.state();
+        while !self.combined.is_over() {
+            tokio::select! {
+                event = crew.next() => self.take(crew, event, began).await?,
+                () = &mut shutdown, if self.end.is_none() => self.stop(crew, RunEnd::Shutdown).await,
+                changed = control.changed_from(steering) => {
+                    steering = changed;
+                    self.steer(crew, changed).await;
+                }
+            }
+            while let Some(recent) = self.combined.settle()? {
+                let notices = self.combined.notices();
+                observe(&self.combined.progress(began.elapsed(), &recent, &notices));
+                if self.end.is_none() && self.combined.has_crossed() {
+                    self.stop(crew, RunEnd::ThresholdsCrossed).await;
+                }
+            }
+            self.finish_if_all_are_idle(crew).await;
+        }
+        Ok((started_at, t0))
+    }
+
+    /// The result of a run that ended before its start.
+    fn never_began(&mut self, end: RunEnd) -> (SystemTime, u64) {
+        self.end = Some(end);
+        (SystemTime::now(), 0)
+    }
+
+    /// An event before the start.
+    fn before(&mut self, crew: &Crew, event: Event, before: &mut Before) -> Result<(), ConductError> {
+        let name = |member: usize| crew.members()[member].profile.name.clone();
+        match event {
+            Event::Lost(member) => {
+                let reason = "nothing was heard of it for 10 s, before the run began";
+                return Err(FleetError::of(&name(member), reason).into());
+            }
+            Event::Told(member, told) => match *told {
+                Told::Ready { .. } => before.n_ready += 1,
+                Told::SetUp(data) => before.set_up = Some(data),
+                Told::SetupFailed(failure) => self.end = Some(RunEnd::SetupFailed(failure)),
+                Told::Failed { reason, is_of_script } => {
+                    return Err(refusal(name(member), reason, is_of_script));
+                }
+                Told::Leaving { reason } => return Err(FleetError::of(&name(member), reason).into()),
+                // A setup that ends the run says so by its end.
+                Told::Idle { .. } | Told::Ended(_) | Told::Began { .. } | Told::Part(_) => {}
+            },
+        }
+        Ok(())
+    }
+
+    /// Starts all agents together. Returns the moment on the wall clock and on the coordinator's own one.
+    async fn begin(
+        &mut self,
+        crew: &mut Crew,
+        data: Option<&str>,
+    ) -> Result<(SystemTime, u64), ConductError> {
+        crew.compare_clocks().await?;
+        self.mission
+            .sampling
+            .iter()
+            .for_each(|sampling| sampling.prepare());
+        let lead = LEAD.max(crew.round_trip() * 5);
+        let t0 = Instant::now() + lead;
+        let started_at = SystemTime::now() + lead;
+        let t0 = crew.timepiece().at(t0);
+        let setup = data.map(|data| crew.offer("setup", data.as_bytes()));
+        let readings: Vec<_> = (0..crew.members().len())
+            .map(|member| crew.reading(member))
+            .collect();
+        // One that does not confirm in time must not let the others begin.
+        crew.order_all(|member| {
+            Order::Begin(Begin {
+                at_ns: readings[member].map_or(t0, |reading| reading.theirs(t0)),
+                setup: setup.clone(),
+            })
+        })
+        .await?;
+        if crew.timepiece().now() >= t0 {
+            return Err(FleetError::Link(
+                "the agents confirmed the start too late; the network is too slow".to_owned(),
+            )
+            .into());
+        }
+        Ok((started_at, t0))
+    }
+
+    /// An event of the run.
+    async fn take(&mut self, crew: &mut Crew, event: Event, began: Instant) -> Result<(), ConductError> {
+        match event {
+            Event::Lost(member) => {
+                self.lose(crew, member, "nothing was heard of it for 10 s", began)
+                    .await;
+            }
+            Event::Told(member, told) => match *told {
+                Told::Began { at_ns } => self.began[member] = Some(at_ns),
+                Told::Part(part) => {
+                    let part: Part = read(crew, member, part.get())?;
+                    self.learn(member, &part);
+                    self.combined.take(member, part);
+                }
+                Told::Idle { aborted } => {
+                    self.is_idle[member] = true;
+                    if let Some(reason) = aborted.filter(|_| self.end.is_none()) {
+                        self.stop(crew, RunEnd::Aborted { reason }).await;
+                    }
+                }
+                Told::Ended(last) => {
+                    let last: LastPart = read(crew, member, last.get())?;
+                    self.learn(member, &last.rest);
+                    (self.is_idle[member], self.has_ended[member]) = (true, true);
+                    self.combined.end(member, last);
+                }
+                Told::Leaving { reason } => self.lose(crew, member, &reason, began).await,
+                Told::Failed { reason, .. } => self.lose(crew, member, &reason, began).await,
+                Told::Ready { .. } | Told::SetUp(_) | Told::SetupFailed(_) => {}
+            },
+        }
+        Ok(())
+    }
+
+    fn learn(&mut self, member: usize, part: &Part) {
+        let most = &mut self.rss_bytes[member];
+        *most = (*most).max(part.generator.rss_bytes);
+    }
+
+    /// An agent is gone: the run ends or goes on without it.
+    async fn lose(&mut self, crew: &mut Crew, member: usize, reason: &str, began: Instant) {
+        if self.has_ended[member] || self.lost_at[member].is_some() {
+            return;
+        }
+        let at = began.elapsed();
+        let share = share(crew.members().len(), member) * 100.0;
+        let name = &crew.members()[member].profile.name;
+        let text = format!(
+            "agent {name} was lost after {} s ({reason}), and with it {share:.0} % of the load",
+            at.as_secs()
+        );
+        tracing::warn!("{text}.");
+        self.lost_at[member] = Some(at);
+        self.combined.notice(text.clone());
+        self.combined.lose(member);
+        crew.strike(member);
+        let first = self.incomplete.get_or_insert(text).clone();
+        if self.mission.on_loss == OnLoss::Abort && self.end.is_none() {
+            self.stop(crew, RunEnd::Aborted { reason: first }).await;
+        }
+    }
+
+    /// Ends all agents. The first reason stays.
+    async fn stop(&mut self, crew: &mut Crew, end: RunEnd) {
+        self.end.get_or_insert(end);
+        // An agent that does not answer is lost soon.
+        drop(crew.order_all(|_| Order::Stop).await);
+    }
+
+    async fn steer(&self, crew: &Crew, state: State) {
+        let splits: Vec<_> = (0..crew.members().len())
+            .map(|at| Split::equal(crew.members().len(), at))
+            .collect();
+        let scaled = |member: usize, n: u32| {
+            let n_own = splits[member].stripe().scale(n.into());
+            u32::try_from(n_own).unwrap_or(n)
+        };
+        let asked = crew.order_all(|member| {
+            Order::Control(Steering {
+                is_paused: state.is_paused,
+                vus: scaled(member, state.vus),
+                max_vus: scaled(member, state.max_vus),
+            })
+        });
+        if let Err(error) = asked.await {
+            tracing::warn!("An order of the controller was not taken: {error}.");
+        }
+    }
+
+    async fn finish_if_all_are_idle(&mut self, crew: &Crew) {
+        let living = crew.living();
+        if self.is_finishing || living.is_empty() || !living.iter().all(|&member| self.is_idle[member]) {
+            return;
+        }
+        self.is_finishing = true;
+        let first = living[0];
+        drop(
+            crew.order_all(|member| Order::Finish {
+                tears_down: member == first,
+            })
+            .await,
+        );
+    }
+
+    fn outcome(self, crew: &Crew, started_at: SystemTime, t0: u64) -> Result<Outcome, ConductError> {
+        let n = crew.members().len();
+        let mut incomplete = self.incomplete;
+        for mismatch in self.combined.mismatches() {
+            let name = &crew.members()[mismatch.instance].profile.name;
+            incomplete.get_or_insert_with(|| {
+                format!(
+                    "agent {name} ran {} iterations, and its parts have {}",
+                    mismatch.of_run.n_complete, mismatch.of_parts.n_complete
+                )
+            });
+        }
+        let agents = crew.members().iter().enumerate().map(|(at, member)| {
+            let clock = crew.reading(at);
+            let skew = clock.zip(self.began[at]).map(|(clock, began)| {
+                let own = i128::from(clock.own(began)) - i128::from(t0);
+                i64::try_from(own).unwrap_or(i64::MAX)
+            });
+            AgentAccount {
+                name: member.profile.name.clone(),
+                version: member.profile.version.clone(),
+                cores: member.profile.cores,
+                share: share(n, at),
+                vus_max: self.combined.standing(at).max_vus,
+                last: self.combined.last_part(at).cloned(),
+                n_complete: self.combined.iterations_of(at).n_complete,
+                rss_bytes: self.rss_bytes[at],
+                clock,
+                start_skew_ns: skew,
+                lost_at: self.lost_at[at],
+            }
+        });
+        let agents = agents.collect();
+        let end = self.end.unwrap_or(RunEnd::Complete);
+        Ok(Outcome {
+            result: self.combined.finish(end, started_at)?,
+            agents,
+            incomplete,
+        })
+    }
+}
+
+/// The part of the agent number `at` of `n`.
+fn share(n: usize, at: usize) -> f64 {
+    Split::equal(n, at).stripe().share()
+}
+
+fn refusal(agent: String, reason: String, is_of_script: bool) -> ConductError {
+    if is_of_script {
+        ConductError::Script { agent, reason }
+    } else {
+        FleetError::Agent { agent, reason }.into()
+    }
+}
+
+/// Reads what an agent told.
+fn read<T: serde::de::DeserializeOwned>(crew: &Crew, member: usize, text: &str) -> Result<T, FleetError> {
+    let name = &crew.members()[member].profile.name;
+    serde_json::from_str(text)
+        .map_err(|error| FleetError::of(name, format!("what it told cannot be read: {error}")))
+}

@@ -1,0 +1,34 @@
+//! One run from several machines: a coordinator hands out the parts of a run over NATS, agents carry them out, and what
+//! they tell is merged into one result.
+//!
+//! The messages are described in docs/protocols/fleet.md. Each is an idempotent request, or it is kept by its sender until
+//! the receiver has confirmed it, so a NATS server without storage is enough, and its restart loses nothing.
+
+mod address;
+mod agent;
+mod clock;
+mod crew;
+mod duty;
+mod engine;
+mod error;
+mod gate;
+mod key;
+mod link;
+mod message;
+mod parcel;
+mod post;
+mod recruit;
+
+pub use self::{
+    address::{AddressError, FleetAddress},
+    agent::{Agent, Task, Workshop},
+    clock::{Clock, Reading, Timepiece},
+    crew::{Crew, Event, Member},
+    duty::Duty,
+    engine::{AgentAccount, ConductError, Mission, OnLoss, Outcome, conduct, take_part},
+    error::FleetError,
+    key::{FleetKey, KeyError},
+    link::Link,
+    message::{PROTOCOL, Profile},
+    recruit::{Terms, profiles, recruit},
+};

@@ -1,0 +1,129 @@
+//! A run that a fleet carries out: finding the agents, conducting the run, and what each agent did.
+
+use std::{cell::OnceCell, future::Future, rc::Rc, sync::Arc};
+
+use plimsoll_fleet::{ConductError, Link, Mission, Outcome, Terms, conduct, recruit};
+use plimsoll_load::{
+    metrics::Registry,
+    plan::Plan,
+    run::{Control, Progress},
+    vu::Lifecycle,
+    watch::Sampling,
+};
+
+use super::{flags::Wanted, version};
+use crate::{
+    exit::{Failure, TestFailure},
+    session::of_error,
+};
+
+/// What a fleet has to do.
+#[derive(Debug)]
+pub(crate) struct Errand {
+    pub(crate) wanted: Wanted,
+    /// The plans of the agents, in their order.
+    pub(crate) segments: Vec<Plan>,
+    /// What agents make their part of the run from.
+    pub(crate) package: Vec<u8>,
+}
+
+/// The coordinator's side of a run.
+pub(crate) struct Field {
+    /// The whole plan.
+    pub(crate) plan: Plan,
+    /// All metrics.
+    pub(crate) registry: Registry,
+    pub(crate) control: Control,
+    /// The targets that are watched on this machine.
+    pub(crate) sampling: Option<Arc<Sampling>>,
+}
+
+/// Why a part of the load of a run is missing; the run and its session share it. Empty: nothing is missing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outing(Rc<OnceCell<String>>);
+
+impl Outing {
+    /// A part of the load is missing. The first reason stays.
+    pub(crate) fn misses(&self, reason: String) {
+        self.0.get_or_init(|| reason);
+    }
+
+    /// Why a part of the load is missing.
+    pub(crate) fn missing(&self) -> Option<&str> {
+        self.0.get().map(String::as_str)
+    }
+}
+
+impl Errand {
+    /// Finds the agents and conducts the run.
+    ///
+    /// # Errors
+    /// There are too few agents, or the run never began.
+    pub(crate) async fn run(
+        &self,
+        field: Field,
+        stages: &mut dyn Lifecycle,
+        observe: impl FnMut(&Progress<'_>),
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<Outcome, Failure> {
+        let Wanted {
+            address,
+            n_agents,
+            patience,
+            on_loss,
+            key,
+        } = &self.wanted;
+        let fleet = format!("`{}` at {address}", address.name());
+        let terms = Terms {
+            run: format!("{:08x}", fastrand::u32(..)),
+            n_agents: *n_agents,
+            patience: *patience,
+            version: version(),
+            fleet: fleet.clone(),
+        };
+        tokio::pin!(shutdown);
+        tracing::info!("Looking for {n_agents} agents in the fleet {fleet}.");
+        let recruited = async {
+            let link = Link::connect(address).await?;
+            recruit(link, &terms).await
+        };
+        let mut crew = tokio::select! {
+            crew = recruited => crew.map_err(|error| TestFailure::FleetFailed.because(error))?,
+            () = &mut shutdown => {
+                return Err(TestFailure::Interrupted.because("the run was ended before its agents were there"));
+            }
+        };
+        let names: Vec<_> = crew
+            .members()
+            .iter()
+            .map(|member| member.profile.name.as_str())
+            .collect();
+        tracing::info!("Run {} has the agents {}.", terms.run, names.join(", "));
+        let Field {
+            plan,
+            registry,
+            control,
+            sampling,
+        } = field;
+        let mission = Mission {
+            plan,
+            segments: self.segments.clone(),
+            package: &self.package,
+            key: key.as_ref(),
+            registry,
+            on_loss: *on_loss,
+            control,
+            sampling,
+        };
+        let outcome = conduct(&mut crew, mission, stages, observe, shutdown).await;
+        outcome.map_err(|error| failure_of(&error))
+    }
+}
+
+fn failure_of(error: &ConductError) -> Failure {
+    match error {
+        ConductError::Run(run) => of_error(run).because(error),
+        ConductError::Script { .. } => TestFailure::ScriptFailed.because(error),
+        ConductError::Fleet(_) | ConductError::Metrics(_) => TestFailure::FleetFailed.because(error),
+    }
+}

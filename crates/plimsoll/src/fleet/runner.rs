@@ -1,0 +1,22 @@
+//! Carries out an agent's part of a run.
+
+use plimsoll_fleet::{Task, Workshop};
+
+use super::Package;
+use crate::{run, surroundings::Surroundings};
+
+/// Makes the load of packages.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Runner;
+
+impl Workshop for Runner {
+    async fn work(&self, task: Task) {
+        let surroundings = Surroundings::of_process();
+        match Package::read(&task.package) {
+            Ok((Package::Script(package), archive)) => {
+                run::take_part_in_script(&package, archive, &task, &surroundings).await;
+            }
+            Err(problem) => task.duty.refuse(problem, false).await,
+        }
+    }
+}

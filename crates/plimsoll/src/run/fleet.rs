@@ -1,0 +1,140 @@
+//! A k6 script on a fleet: the coordinator packs it, and each agent runs its segment of it.
+
+use std::{path::PathBuf, sync::Arc};
+
+use plimsoll_fleet::{Task, take_part};
+use plimsoll_load::{
+    plan::{Options as PlanOptions, Plan},
+    preflight::UserKind,
+    threshold::Rules,
+};
+use plimsoll_script::{
+    Program, Redaction, Script, Users,
+    source::{Archive, Entry},
+};
+use serde_json::{Map, Value, json};
+
+use super::{
+    layers::{Consolidated, Layers},
+    mistake::Mistake,
+    script,
+};
+use crate::{
+    exit::Failure,
+    fleet::{Errand, Package, ScriptPackage, Wanted},
+    session::{Crowd, check_memory},
+    surroundings::Surroundings,
+};
+
+/// The options of a segment.
+const SEGMENT: [&str; 2] = ["executionSegment", "executionSegmentSequence"];
+
+/// Packs a script for a fleet.
+///
+/// # Errors
+/// The script is a part of a split test already, or cannot be packed.
+pub(super) fn errand(
+    wanted: Wanted,
+    name: &str,
+    script: &Script,
+    consolidated: &Consolidated,
+    breaks_down: bool,
+    no_thresholds: bool,
+) -> Result<Errand, Mistake> {
+    let options = json!(consolidated.options);
+    let wrong = |problem: String| Mistake::new(name, problem);
+    if let Some(key) = SEGMENT.iter().find(|key| !options[**key].is_null()) {
+        return Err(wrong(format!(
+            "`{key}` and --fleet exclude each other: a fleet gives each agent its own segment"
+        )));
+    }
+    let n_agents = wanted.n_agents();
+    let segments = (0..n_agents).map(|at| {
+        let plan = segment(&options, at, n_agents).and_then(|options| Plan::from_options(&options));
+        plan.map_err(|error| Mistake::of_file(name, &error))
+    });
+    let segments = segments.collect::<Result<Vec<_>, _>>()?;
+    let mut archive = Vec::new();
+    script
+        .write_archive(&options, true, &mut archive)
+        .map_err(|error| wrong(format!("cannot be packed: {error}")))?;
+    let package = Package::Script(ScriptPackage {
+        name: name.to_owned(),
+        no_thresholds,
+        breaks_down,
+    });
+    Ok(Errand {
+        wanted,
+        segments,
+        package: package.write(&archive),
+    })
+}
+
+/// The options of the segment number `at` of `n`.
+fn segment(options: &Value, at: usize, n: usize) -> Result<PlanOptions, plimsoll_load::plan::OptionsError> {
+    let mut options = options.clone();
+    let ends: Vec<_> = (0..=n).map(|end| format!("{end}/{n}")).collect();
+    options["executionSegment"] = format!("{}:{}", ends[at], ends[at + 1]).into();
+    options["executionSegmentSequence"] = ends.join(",").into();
+    Ok(PlanOptions::from_json(&options)?.options)
+}
+
+/// Carries out an agent's part of a script, and tells of it.
+pub(crate) async fn take_part_in_script(
+    package: &ScriptPackage,
+    archive: &[u8],
+    task: &Task,
+    surroundings: &Surroundings<'_>,
+) {
+    let prepared = prepare(package, archive, task, surroundings).await;
+    match prepared {
+        Ok((plan, users)) => {
+            let Users {
+                registry,
+                factory,
+                mut stages,
+            } = users;
+            take_part(&task.duty, plan, registry, factory, &mut stages).await;
+        }
+        Err(failure) => task.duty.refuse(failure.message(), failure.is_of_script()).await,
+    }
+}
+
+async fn prepare(
+    package: &ScriptPackage,
+    archive: &[u8],
+    task: &Task,
+    surroundings: &Surroundings<'_>,
+) -> Result<(Plan, Users), Failure> {
+    let path = PathBuf::from(&package.name);
+    let archive = Archive::read(archive).map_err(|error| Failure::Usage(error.to_string()))?;
+    let options: Map<String, Value> = archive.options.clone();
+    let env = archive.env.clone();
+    let sources = script::load(Entry::Archive(Arc::new(archive)), true, surroundings)
+        .await
+        .map_err(script::unreadable)?;
+    let program = Program::from_sources(sources, env, std::env::current_dir()?);
+    let script =
+        Script::read(program).map_err(|error| script::failed(&path, &error, &Redaction::default()))?;
+    let invalid = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
+    let options =
+        segment(&options.into(), task.instance, task.n_instances).map_err(|error| invalid(&error))?;
+    let consolidated = Layers::default()
+        .consolidate(&package.name, &json!(options))
+        .map_err(|error| invalid(&error))?;
+    let mut plan = consolidated.plan;
+    if package.no_thresholds {
+        plan.thresholds = Rules::new();
+    }
+    // The coordinator, which has all samples, judges them.
+    for rule in plan.thresholds.values_mut().flatten() {
+        rule.abort_on_fail = false;
+    }
+    check_memory(Crowd::of(UserKind::Script, &plan))?;
+    let proxies = surroundings.proxies().map_err(|error| invalid(&error))?;
+    let mut users = script.users(script::effective(consolidated.options, &plan, proxies));
+    if package.breaks_down {
+        users.registry.break_down();
+    }
+    Ok((plan, users))
+}

@@ -1,0 +1,104 @@
+// A fleet of a test's own: a real NATS server, agents, and runs that they carry out.
+
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { NatsServer } from "./nats.mjs";
+import { plimsollIn, startPlimsollIn } from "./plimsoll.mjs";
+import { eventually } from "./processes.mjs";
+import { folderOf } from "./scripts.mjs";
+
+/** A process of the program that runs while the test goes on, with the lines of its standard error. */
+export class Member {
+  #child;
+  #lines = [];
+  #closed;
+  stdout = "";
+
+  static start(t, surroundings, ...args) {
+    const member = new Member();
+    member.#child = startPlimsollIn(surroundings, ...args);
+    t.after(() => member.#child.kill("SIGKILL"));
+    member.#closed = once(member.#child, "close");
+    member.#child.stdout.setEncoding("utf8").on("data", (text) => (member.stdout += text));
+    createInterface({ input: member.#child.stderr }).on("line", (line) => member.#lines.push(line));
+    return member;
+  }
+
+  get stderr() {
+    return this.#lines.join("\n");
+  }
+
+  /** Waits until it has said this. */
+  said(words, patienceMs) {
+    const has = () => this.#lines.some((line) => line.includes(words));
+    return eventually(has, `\`${words}\``, patienceMs).catch((error) => {
+      throw new Error(`${error.message}; it said: ${this.stderr}`);
+    });
+  }
+
+  signal(name) {
+    this.#child.kill(name);
+  }
+
+  /** Waits for its end: `{ code, stdout, stderr }`. */
+  async ended() {
+    await this.#closed;
+    const { code } = await this.#child.exited;
+    return { code, stdout: this.stdout, stderr: this.stderr };
+  }
+}
+
+export class Fleet {
+  #t;
+  #flags;
+  nats;
+  agents = [];
+
+  /** `n` agents at a NATS server. `flags` are for agents and runs, `settings` those of the server. */
+  static async start(t, n, { settings, flags = [], env } = {}) {
+    const fleet = new Fleet();
+    fleet.#t = t;
+    fleet.nats = await NatsServer.start(t, { settings });
+    fleet.#flags = ["--fleet", fleet.nats.url, ...flags];
+    for (let at = 1; at <= n; at += 1) await fleet.add(`a${at}`, { env });
+    return fleet;
+  }
+
+  /** One more agent. */
+  async add(name, { env, flags = this.#flags } = {}) {
+    const agent = Member.start(this.#t, { cwd: folderOf(this.#t, {}), env }, "agent", ...flags, "--name", name);
+    await agent.said("waits for runs");
+    this.agents.push(agent);
+    return agent;
+  }
+
+  /** Starts a run of a script on all agents, and leaves it running. */
+  start(script, ...args) {
+    return Member.start(this.#t, this.#folder(script), ...this.#command(args));
+  }
+
+  /** Runs a script on all agents to its end: `{ code, stdout, stderr, summary }`. */
+  async run(script, ...args) {
+    const outcome = await plimsollIn(this.#folder(script), ...this.#command(["--format", "json", ...args]));
+    return { ...outcome, summary: outcome.stdout.trim().startsWith("{") ? JSON.parse(outcome.stdout) : null };
+  }
+
+  /** Waits until no agent works for a run. */
+  free() {
+    const isFree = async () => {
+      const { stdout } = await plimsollIn({}, "agents", ...this.#flags.slice(0, 2), "--timeout", "600ms", "--format", "json");
+      return JSON.parse(stdout).every(({ busy_with }) => busy_with === null);
+    };
+    return eventually(isFree, "free agents");
+  }
+
+  #folder(script) {
+    return { cwd: folderOf(this.#t, { "script.js": script }) };
+  }
+
+  #command(args) {
+    const isGiven = args.includes("--agents");
+    const n = isGiven ? [] : ["--agents", String(this.agents.length)];
+    return ["run", "--quiet", ...this.#flags, ...n, ...args, "script.js"];
+  }
+}
