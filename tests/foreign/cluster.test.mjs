@@ -12,6 +12,7 @@ import { freePort } from "./support/ports.mjs";
 import { eventually } from "./support/processes.mjs";
 import { RedisServer } from "./support/redis.mjs";
 import { eventuallyCounts, scrape } from "./support/scrape.mjs";
+import { clusterFigures } from "./support/shared-streams.mjs";
 
 const SECRET = "a secret of the tests";
 const COMMANDS = "__anycable_internal__";
@@ -168,8 +169,9 @@ for (const [name, { start, flags, peer }] of Object.entries(engines)) {
       for (const [n, client] of clients.entries()) assert.equal(payloadOf(await client.frames.next()), n >> 1);
       assert.equal(payloadOf(await late.frames.next()), "found");
       for (const client of [...clients, late]) assert.equal(client.socket.readyState, client.socket.OPEN);
-      const metrics = await scrape(servers[1].http("/metrics"));
+      const { status, cluster, metrics } = await clusterFigures(servers[1]);
       assert.ok(metrics.cluster_deaf_seconds > 0);
+      assert.deepEqual([status, cluster], [200, { engine: name, deaf_s: metrics.cluster_deaf_seconds }]);
       assert.equal(metrics.cluster_channels_num, 4, "three streams and the channel for commands");
     });
 

@@ -11,6 +11,7 @@ import { RedisServer } from "./support/redis.mjs";
 import { PATIENCE_MS, expectNumbers, next, publish, pubsub, readiness, send, subscribed } from "./support/shared-streams.mjs";
 
 const natsEngine = {
+  name: "nats",
   flags: inJetStream,
   start: (t) => startNatsBehindTunnel(t),
   startForgetful: (t) => startNatsBehindTunnel(t, { forgets: true }),

@@ -268,6 +268,8 @@ describe("health", () => {
       return response.status === status && (await response.json()).dependencies.find(({ name }) => name === "redis");
     };
     assert.equal((await eventually(is(200), "the server to be ready")).up, true);
+    const { cluster } = await (await fetch(server.http("/ready"))).json();
+    assert.equal(cluster, undefined, "an adapter makes no cluster");
     await redis.kill();
     const { up, reason } = await eventually(is(503), "the server to miss Redis");
     assert.equal(up, false);

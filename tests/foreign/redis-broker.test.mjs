@@ -24,6 +24,7 @@ import {
 const durable = (t) => RedisServer.start(t, { options: ["--appendonly", "yes", "--appendfsync", "always"] });
 
 brokerScenarios({
+  name: "redis",
   flags: (redis) => inRedis(redis.url),
   start: durable,
   startForgetful: (t) => RedisServer.start(t),

@@ -10,7 +10,7 @@ import { expectNumbers, expectReadiness, next, publish, pubsub, send, subscribed
 export const startServer = (engine, store, ...flags) => streams.startServer(engine.flags(store), ...flags);
 
 /**
- * An engine has a name, `flags(store)` for the servers, `start(t)` for a store that keeps its data when it is killed, and
+ * An engine has the `name` that `/ready` tells, `flags(store)` for the servers, `start(t)` for a store that keeps its data when it is killed, and
  * `startForgetful(t)` for one that does not. `cut(t, store)` makes a function that cuts the subscriptions of all servers, and
  * `redis(t, store)` is a Redis for the adapter redisx.
  */
@@ -50,6 +50,11 @@ export function brokerScenarios(engine) {
         await store.resume();
         await during;
       }));
+
+    test("/ready has the figures of the metrics", async () => {
+      await streams.expectReadiness(servers, 200);
+      await streams.showsItsCluster(servers, engine.name);
+    });
   });
 
   test("a client whose server dies goes on at another one with its positions, and so does one that comes later", async (t) =>

@@ -122,6 +122,48 @@ export async function expectReadiness(servers, status) {
   }
 }
 
+/** The metrics from which `/ready` takes the figures of its cluster. */
+const FIGURES = [
+  "broker_servers_num",
+  "broker_repaired_total",
+  "broker_deaf_milliseconds_total",
+  "broker_round_trip_seconds_count",
+  "broker_round_trip_seconds_sum",
+  "cluster_deaf_seconds",
+];
+
+/** The answer of `/ready` with its status, and the metrics of the same moment: they did not change meanwhile. */
+export function clusterFigures(server) {
+  const look = () => scrape(server.http("/metrics"));
+  return eventually(async () => {
+    const earlier = await look();
+    const response = await fetch(server.http("/ready"));
+    const { cluster } = await response.json();
+    const metrics = await look();
+    return FIGURES.every((name) => earlier[name] === metrics[name]) && { status: response.status, cluster, metrics };
+  }, "figures that stay for a moment");
+}
+
+/** `/ready` has the figures of the metrics; some of the servers were deaf, and have repaired a message. */
+export async function showsItsCluster(servers, engine) {
+  const found = await Promise.all(servers.map(clusterFigures));
+  for (const { status, cluster, metrics } of found) {
+    assert.equal(status, 200);
+    const { round_trip_mean_s, ...others } = cluster;
+    assert.deepEqual(others, {
+      engine,
+      servers: metrics.broker_servers_num,
+      repaired_messages: metrics.broker_repaired_total,
+      deaf_s: metrics.broker_deaf_milliseconds_total / 1000,
+      round_trips: metrics.broker_round_trip_seconds_count,
+    });
+    assert.ok(cluster.round_trips > 0);
+    const mean_s = metrics.broker_round_trip_seconds_sum / metrics.broker_round_trip_seconds_count;
+    assert.ok(Math.abs(round_trip_mean_s - mean_s) < 1e-9, `${round_trip_mean_s} s, in the metrics ${mean_s} s`);
+  }
+  for (const key of ["repaired_messages", "deaf_s"]) assert.ok(found.some(({ cluster }) => cluster[key] > 0), key);
+}
+
 /** Three clients on each of two servers. */
 export const listeners = (t, servers, stream) => Promise.all([0, 1, 0, 1, 0, 1].map((n) => subscribed(t, servers[n], stream)));
 

@@ -33,6 +33,14 @@ impl PubSub {
         }
     }
 
+    /// The engine's name in flags and in answers to operators.
+    pub(super) fn id(self) -> &'static str {
+        match self {
+            Self::Redis => "redis",
+            Self::Nats => "nats",
+        }
+    }
+
     /// The other servers, for the log.
     pub(super) fn peers(self) -> &'static str {
         match self {
@@ -56,6 +64,7 @@ impl PubSub {
 /// The engine of `--pubsub`.
 #[derive(Debug)]
 pub(super) struct CompatibleEngine {
+    pub(super) kind: PubSub,
     pub(super) interest: Interest,
     pub(super) outbox: Outbox,
     /// The channel for commands.
@@ -80,6 +89,10 @@ impl CompatibleEngine {
 }
 
 impl Engine for CompatibleEngine {
+    fn name(&self) -> &'static str {
+        self.kind.id()
+    }
+
     fn publish(&self, publications: Vec<Publication>) -> Sending<'_> {
         let posts = publications.into_iter().map(|publication| Post {
             payload: encode(&publication),

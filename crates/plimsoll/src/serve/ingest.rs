@@ -64,7 +64,6 @@ pub(super) struct Sources {
 /// The engine of the cluster, with what its connections need.
 struct Cluster {
     engine: Arc<CompatibleEngine>,
-    kind: PubSub,
     work: Work,
 }
 
@@ -192,11 +191,11 @@ impl IngestOptions {
         interest.register(registry);
         Some(Cluster {
             engine: Arc::new(CompatibleEngine {
+                kind,
                 interest,
                 outbox,
                 command_channel,
             }),
-            kind,
             work,
         })
     }
@@ -237,11 +236,12 @@ impl IngestOptions {
             tasks.spawn(channel.run(for_all("NATS"), registry.dependency("nats"), stopped));
         }
         let connections = cluster.map(|cluster| {
+            let kind = cluster.engine.kind;
             let sink = FromCluster {
                 publisher: publisher.clone(),
-                engine: cluster.kind.name(),
+                engine: kind.name(),
             };
-            cluster.kind.log_start();
+            kind.log_start();
             Self::connect(cluster, sink, registry)
         });
         (Ingest { stop, tasks }, connections)
@@ -360,7 +360,7 @@ impl IngestOptions {
 
 /// A broker cannot be used together with `--pubsub`.
 fn excluded(pubsub: PubSub, broker: &str) -> Failure {
-    let pubsub = pubsub.name().to_lowercase();
+    let pubsub = pubsub.id();
     Failure::Usage(match broker {
         "redis" | "nats" => format!(
             "--pubsub {pubsub} and --broker {broker} both connect the servers of a cluster, and only the broker keeps messages. \

@@ -196,6 +196,10 @@ impl SharedEngine {
 }
 
 impl Engine for SharedEngine {
+    fn name(&self) -> &'static str {
+        self.store.engine_name()
+    }
+
     fn publish(&self, publications: Vec<Publication>) -> Sending<'_> {
         self.publish_once(publications, None)
     }

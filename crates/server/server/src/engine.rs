@@ -18,6 +18,9 @@ pub type Sending<'a> = Pin<Box<dyn Future<Output = Result<(), EngineError>> + Se
 
 /// Connects the servers of a cluster. Its calls come from all shards.
 pub trait Engine: Debug + Send + Sync {
+    /// The engine's name in answers to operators, for example `redis`.
+    fn name(&self) -> &'static str;
+
     /// Sends messages to all servers that listen to their streams, this one included, in their order. Completes when
     /// the engine has all of them.
     fn publish(&self, publications: Vec<Publication>) -> Sending<'_>;

@@ -32,6 +32,7 @@ mod answers;
 mod api;
 mod body;
 mod broadcast;
+mod cluster;
 mod demo_page;
 mod durable;
 mod event_stream;

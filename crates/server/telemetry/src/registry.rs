@@ -122,6 +122,13 @@ impl Registry {
         Snapshot { metrics }
     }
 
+    /// The current value of a metric. `None`: there is no such metric, or it has labels.
+    pub fn value(&self, name: &str) -> Option<Value> {
+        let series = self.contents().metrics.get(name)?.read_series();
+        let unlabelled = series.into_iter().find(|series| series.labels.is_empty())?;
+        Some(unlabelled.value)
+    }
+
     fn add(&self, name: &'static str, help: &'static str, labels: &[(&'static str, &str)], source: Source) {
         let kind = source.kind();
         let mut contents = self.contents();
@@ -160,6 +167,15 @@ impl Contents {
 
 impl Family {
     fn read(&self, name: &'static str) -> Metric {
+        Metric {
+            name,
+            help: self.help,
+            kind: self.kind,
+            series: self.read_series(),
+        }
+    }
+
+    fn read_series(&self) -> Vec<Series> {
         let mut series = Vec::<Series>::new();
         for cell in &self.cells {
             let value = cell.source.read();
@@ -171,12 +187,7 @@ impl Family {
                 }),
             }
         }
-        Metric {
-            name,
-            help: self.help,
-            kind: self.kind,
-            series,
-        }
+        series
     }
 }
 
@@ -251,6 +262,24 @@ mod tests {
         one.sub(2);
         other.set(-1);
         assert_eq!(value(&registry, "b_num"), Value::Gauge(2.5));
+    }
+
+    #[test]
+    fn a_metric_without_labels_has_a_value() {
+        let registry = Registry::default();
+        for n in [2, 3] {
+            registry.counter("a_total", "A").add(n);
+            registry
+                .labelled_counter("b_total", "B", &[("reason", "tls")])
+                .add(n);
+        }
+        for (name, expected) in [
+            ("a_total", Some(Value::Counter(5))),
+            ("b_total", None),
+            ("c_total", None),
+        ] {
+            assert_eq!(registry.value(name), expected, "{name}");
+        }
     }
 
     #[test]

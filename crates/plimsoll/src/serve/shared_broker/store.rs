@@ -24,6 +24,14 @@ pub(super) enum Tasks {
 }
 
 impl Store {
+    /// The name of the engine, as in `--broker`.
+    pub(super) fn engine_name(&self) -> &'static str {
+        match self {
+            Self::Redis(_) => "redis",
+            Self::JetStream(_) => "nats",
+        }
+    }
+
     /// Stores a message at the end of a log, and announces it to all servers.
     pub(super) async fn publish(
         &self,

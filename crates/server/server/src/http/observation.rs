@@ -4,11 +4,14 @@
 //! is down, or because the server is about to stop.
 
 use hyper::{Request, StatusCode, header};
-use plimsoll_telemetry::{CONTENT_TYPE, DependencyStatus, Snapshot};
+use plimsoll_telemetry::{CONTENT_TYPE, DependencyStatus, Registry, Snapshot};
 use serde::Serialize;
 
-use super::answers::{Answer, answer_of, text};
-use crate::{purpose::Purpose, shard::Shard};
+use super::{
+    answers::{Answer, answer_of, text},
+    cluster::Cluster,
+};
+use crate::{config::Config, purpose::Purpose, shard::Shard};
 
 /// The prefix of the metrics of the registry. Dashboards for AnyCable look for it.
 const METRICS_PREFIX: &str = "anycable_go_";
@@ -30,7 +33,17 @@ struct Health {
     alive: bool,
     version: &'static str,
     #[serde(flatten)]
+    state: State,
+}
+
+/// The answer of the readiness path.
+#[derive(Debug, Serialize)]
+struct State {
+    #[serde(flatten)]
     readiness: Readiness,
+    /// `None`: this server is alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cluster: Option<Cluster>,
 }
 
 #[derive(Debug, Serialize)]
@@ -72,19 +85,14 @@ fn health(shard: &Shard, wants_json: bool) -> Answer {
     let health = Health {
         alive: true,
         version: env!("CARGO_PKG_VERSION"),
-        readiness: Readiness::of(shard.config.registry.dependencies()),
+        state: State::read(&shard.config),
     };
     json(StatusCode::OK, &health)
 }
 
 fn readiness(shard: &Shard) -> Answer {
-    let readiness = Readiness::of(shard.config.registry.dependencies());
-    let status = if readiness.ready {
-        StatusCode::OK
-    } else {
-        StatusCode::SERVICE_UNAVAILABLE
-    };
-    json(status, &readiness)
+    let state = State::read(&shard.config);
+    json(state.status(), &state)
 }
 
 fn wants_json<B>(request: &Request<B>) -> bool {
@@ -102,6 +110,30 @@ const JSON: &str = "application/json";
 fn json(status: StatusCode, value: &impl Serialize) -> Answer {
     let text = serde_json::to_string(value).expect("strings, numbers and booleans are JSON");
     answer_of(status, JSON, text + "\n")
+}
+
+impl State {
+    fn read(config: &Config) -> Self {
+        let engine = config.engine.as_ref().map(|engine| engine.name());
+        Self::of(&config.registry, engine)
+    }
+
+    /// The state of a server. `engine` is the name of the cluster's engine. `None`: this server is alone.
+    fn of(registry: &Registry, engine: Option<&'static str>) -> Self {
+        Self {
+            readiness: Readiness::of(registry.dependencies()),
+            cluster: engine.map(|engine| Cluster::read(engine, registry)),
+        }
+    }
+
+    /// The status of the answer. Only the dependencies decide: figures of the cluster make no server unready.
+    fn status(&self) -> StatusCode {
+        if self.readiness.ready {
+            StatusCode::OK
+        } else {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
+    }
 }
 
 impl Readiness {
@@ -154,6 +186,33 @@ mod tests {
                 r#"{"name":"redis","up":false,"reason":"gone","for_s":2}]}"#
             ),
         );
+    }
+
+    /// The answer of a server whose dependency is up or down, with figures of a cluster that heard nothing for an hour.
+    fn check_state(is_up: bool, engine: Option<&'static str>, expected: (u16, &str)) {
+        let registry = Registry::default();
+        let dependency = registry.dependency("redis");
+        if is_up {
+            dependency.up();
+        } else {
+            dependency.down("gone");
+        }
+        registry.gauge("cluster_deaf_seconds", "").set(3600);
+        let state = State::of(&registry, engine);
+        let found = serde_json::to_string(&state).expect("JSON");
+        assert_eq!((state.status().as_u16(), found.as_str()), expected);
+    }
+
+    #[test]
+    fn only_dependencies_decide_the_status_of_a_server_in_a_cluster() {
+        const UP: &str = r#"{"ready":true,"dependencies":[{"name":"redis","up":true,"for_s":0}]"#;
+        const DOWN: &str =
+            r#"{"ready":false,"dependencies":[{"name":"redis","up":false,"reason":"gone","for_s":0}]"#;
+        const CLUSTER: &str = r#","cluster":{"engine":"redis","deaf_s":3600.0}"#;
+        check_state(true, None, (200, &format!("{UP}}}")));
+        check_state(true, Some("redis"), (200, &format!("{UP}{CLUSTER}}}")));
+        check_state(false, None, (503, &format!("{DOWN}}}")));
+        check_state(false, Some("redis"), (503, &format!("{DOWN}{CLUSTER}}}")));
     }
 
     #[test]
