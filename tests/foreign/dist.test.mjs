@@ -208,12 +208,15 @@ describe("the image", () => {
   const inside = (...args) => ["--user", "--map-root-user", "chroot", root(), ...config.config.Entrypoint, ...args];
 
   test("holds nothing but the program and what it is linked to", () => {
-    assert.deepEqual(readdirSync(join(root(), "usr/bin")), ["plimsoll"]);
+    assert.deepEqual(readdirSync(join(root(), "usr/bin")).sort(), ["k6", "plimsoll"]);
     assert.deepEqual([config.config.User, config.architecture, config.os], ["65532:65532", "amd64", "linux"]);
   });
 
   test("runs", async () => {
     assert.match(await output("unshare", inside("--version"), { env: PLAIN }), /^plimsoll 0\.1\.0 /);
+    const [, ...rest] = inside("version");
+    const k6 = rest.map((word) => (word === config.config.Entrypoint[0] ? "/usr/bin/k6" : word));
+    assert.match(await output("unshare", ["--user", ...k6], { env: PLAIN }), /^k6 v.*plimsoll/);
   });
 
   test("resolves names, and serves with its own command", async () => {

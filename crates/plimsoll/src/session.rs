@@ -241,7 +241,8 @@ impl<'a> Session<'a> {
             }
             return Ok(None);
         };
-        let rest = Rest::bind(address, orders.clone(), Snapshot::new(subject.plan));
+        let hosts = &self.flags.address_hosts;
+        let rest = Rest::bind(address, hosts, orders.clone(), Snapshot::new(subject.plan));
         let rest = rest.map_err(|error| TestFailure::NoControl.because(error))?;
         tracing::info!("The REST interface answers on http://{}/v1.", rest.address()?);
         Ok(Some(rest))
@@ -289,7 +290,7 @@ impl<'a> Session<'a> {
         };
         let ran = test.run(company).await;
         let written = ending::written(outputs, ends.signals()).await;
-        watchers.close_display();
+        watchers.close();
         self.basis.repeats().tell();
         let (result, mut summary) = ran?;
         commands.finish(&control, &mut summary).await;

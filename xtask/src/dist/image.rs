@@ -1,7 +1,7 @@
 //! An image in the layout of the OCI image specification, as one tar file: `docker load`, `podman load` and `skopeo copy
 //! oci-archive:…` read it. It holds the program, the C library of this machine, certificates, and nothing else.
 
-use std::{fs, path::Path};
+use std::{fs, os::unix::fs::symlink, path::Path};
 
 use serde_json::{Value, json};
 
@@ -36,6 +36,9 @@ pub(super) fn make(release: &Release, program: &Program) -> Result<(), Error> {
 /// What the container will see.
 fn files(release: &Release, program: &Program, root: &Path) -> Result<(), Error> {
     staging::copy(&program.path, &root.join("usr/bin/plimsoll"), staging::PROGRAM)?;
+    // As `k6` it takes the calls of the k6 operator.
+    let k6 = root.join("usr/bin/k6");
+    symlink("plimsoll", &k6).map_err(Error::file(&k6))?;
     for library in libraries(program)? {
         let to = root.join(library.trim_start_matches('/'));
         staging::copy(Path::new(&library), &to, staging::PROGRAM)?;

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use plimsoll_shootout as shootout;
 
-use super::{commands::CommandFlags, errors::ErrorFlags, memory_check::MemoryFlags};
+use super::{commands::CommandFlags, errors::ErrorFlags, memory_check::MemoryFlags, rest::HostName};
 use crate::{
     live::{LiveFlags, PageFlags},
     report::ReportFlags,
@@ -49,6 +49,16 @@ pub(crate) struct SessionFlags {
     /// Let programs on this machine monitor and control the run at this address, for example localhost:6565.
     #[arg(long, short, value_name = "HOST:PORT", help_heading = "Progress and control")]
     pub(crate) address: Option<String>,
+    /// Names of this machine under which others may monitor and control the run, for example load-service-*; --address may
+    /// be any address then. With commas, or several times.
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        requires = "address",
+        help_heading = "Progress and control"
+    )]
+    pub(crate) address_hosts: Vec<HostName>,
     /// Keep --address open after the run, until a signal.
     #[arg(long, short, help_heading = "Progress and control")]
     pub(crate) linger: bool,

@@ -1,7 +1,7 @@
 //! The REST interface of a run (k6's `--address`): its state, and orders to pause, resume, scale and stop.
 //!
-//! Only for this machine: it listens on loopback addresses, answers nothing that comes under another host name, and
-//! takes orders as JSON only, so that no web page can give them.
+//! Only for this machine, unless other host names are given: it listens on loopback addresses, answers nothing that comes
+//! under another host name, and takes orders as JSON only, so that no web page can give them.
 
 use std::{
     convert::Infallible,
@@ -19,10 +19,12 @@ use plimsoll_loopback::{ListenError, REQUEST_TIMEOUT, accept, protocol};
 use tokio::net::{TcpListener, TcpStream};
 
 mod answers;
+mod hosts;
 mod orders;
 mod snapshot;
 
 use self::answers::{Answer, Question};
+pub(crate) use self::hosts::HostName;
 pub(super) use self::{orders::Orders, snapshot::Snapshot};
 
 /// The default address of k6's interface, where our own commands look for it.
@@ -40,7 +42,8 @@ pub(super) enum RestError {
     /// Others could reach it.
     #[error(
         "--address {address}: {found} is reachable from other machines, but every client of the interface can \
-         control the run; expected a loopback address, for example {USUAL_ADDRESS}"
+         control the run; expected a loopback address, for example {USUAL_ADDRESS}, or the names of this machine in \
+         --address-hosts"
     )]
     NotLoopback { address: String, found: SocketAddr },
     /// The port is taken.
@@ -58,6 +61,8 @@ pub(super) struct Rest {
 struct State {
     snapshot: Mutex<Snapshot>,
     orders: Orders,
+    /// Names of this machine for others. Empty: only this machine may use the interface.
+    hosts: Vec<HostName>,
 }
 
 impl State {
@@ -76,12 +81,26 @@ impl Reporter {
     pub(super) fn report(&self, progress: &Progress<'_>) {
         self.0.snapshot().update(progress);
     }
+
+    /// The run is over.
+    pub(super) fn end(&self) {
+        self.0.snapshot().end();
+    }
 }
 
 impl Rest {
-    /// Listens on `address`, `host:port`. To be called in a runtime.
-    pub(super) fn bind(address: &str, orders: Orders, snapshot: Snapshot) -> Result<Self, RestError> {
-        let listener = listen(address)?;
+    /// Listens on `address`, `host:port`; one that other machines can reach needs `hosts`. To be called in a runtime.
+    pub(super) fn bind(
+        address: &str,
+        hosts: &[HostName],
+        orders: Orders,
+        snapshot: Snapshot,
+    ) -> Result<Self, RestError> {
+        let listener = if hosts.is_empty() {
+            listen(address)?
+        } else {
+            listen_anywhere(address)?
+        };
         let listener = TcpListener::from_std(listener).map_err(|source| RestError::Bind {
             address: address.to_owned(),
             source,
@@ -91,6 +110,7 @@ impl Rest {
             state: Arc::new(State {
                 snapshot: Mutex::new(snapshot),
                 orders,
+                hosts: hosts.to_vec(),
             }),
         })
     }
@@ -123,6 +143,20 @@ fn listen(address: &str) -> Result<net::TcpListener, RestError> {
     })
 }
 
+/// Listens on an address that other machines may reach.
+fn listen_anywhere(address: &str) -> Result<net::TcpListener, RestError> {
+    let failed = |source: io::Error| {
+        let address = address.to_owned();
+        match source.kind() {
+            io::ErrorKind::InvalidInput => RestError::Address { address, source },
+            _ => RestError::Bind { address, source },
+        }
+    };
+    let listener = net::TcpListener::bind(address).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    Ok(listener)
+}
+
 async fn converse(stream: TcpStream, state: Arc<State>) {
     let service = service_fn(|request| {
         let state = Arc::clone(&state);
@@ -147,7 +181,7 @@ async fn respond(request: Request<Incoming>, state: &State) -> Response<Full<Byt
             &Question {
                 method: head.method.as_str(),
                 path: head.uri.path(),
-                host: header(header::HOST),
+                is_expected: header(header::HOST).is_some_and(|host| hosts::is_expected(host, &state.hosts)),
                 content_type: header(header::CONTENT_TYPE),
                 body: &body.to_bytes(),
             },
@@ -177,12 +211,14 @@ mod tests {
             (
                 "0.0.0.0:6565",
                 "--address 0.0.0.0:6565: 0.0.0.0:6565 is reachable from other machines, but every client of the \
-                 interface can control the run; expected a loopback address, for example localhost:6565",
+                 interface can control the run; expected a loopback address, for example localhost:6565, or the names of \
+                 this machine in --address-hosts",
             ),
             (
                 "10.0.0.1:6565",
                 "--address 10.0.0.1:6565: 10.0.0.1:6565 is reachable from other machines, but every client of the \
-                 interface can control the run; expected a loopback address, for example localhost:6565",
+                 interface can control the run; expected a loopback address, for example localhost:6565, or the names of \
+                 this machine in --address-hosts",
             ),
             (
                 "6565",

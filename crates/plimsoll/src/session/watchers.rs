@@ -86,8 +86,9 @@ impl Watchers {
         }
     }
 
-    /// Clears the terminal for the result.
-    pub(super) fn close_display(&self) {
+    /// The run is over: clears the terminal for the result.
+    pub(super) fn close(&self) {
+        self.reporter.iter().for_each(Reporter::end);
         if let Some(display) = self.with_display(Option::take) {
             display.finish();
         }

@@ -1,6 +1,6 @@
 //! What is answered to which request. Pure, but for orders that are carried out.
 
-use std::{borrow::Cow, net::IpAddr};
+use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
@@ -14,8 +14,8 @@ use super::{
 pub(super) struct Question<'a> {
     pub(super) method: &'a str,
     pub(super) path: &'a str,
-    /// The header `Host`.
-    pub(super) host: Option<&'a str>,
+    /// Whether it names this machine by a name that is expected.
+    pub(super) is_expected: bool,
     /// The header `Content-Type`.
     pub(super) content_type: Option<&'a str>,
     pub(super) body: &'a [u8],
@@ -55,11 +55,10 @@ impl Answer {
 
 /// Answers `question` from the last known state of the run.
 pub(super) fn answer(question: &Question<'_>, snapshot: &Snapshot, orders: &Orders) -> Answer {
-    if !question.host.is_some_and(is_loopback) {
-        // A web page whose host name points to this machine sends that name.
+    if !question.is_expected {
         return Answer::refusal(
             403,
-            "only this machine may use the interface; expected a host such as localhost:6565",
+            "expected a host such as localhost:6565, or a name of --address-hosts",
         );
     }
     let path = question.path.trim_end_matches('/');
@@ -110,17 +109,6 @@ fn patch_status(question: &Question<'_>, snapshot: &Snapshot, orders: &Orders) -
         Err(error @ OrderError::Unreadable(_)) => Answer::refusal(400, &error.to_string()),
         Err(error) => Answer::refusal(409, &error.to_string()),
     }
-}
-
-/// Whether a `Host` is a name of this machine, whatever the port.
-fn is_loopback(host: &str) -> bool {
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next(),
-        None => host.split(':').next(),
-    };
-    let name = name.unwrap_or_default();
-    name.eq_ignore_ascii_case("localhost")
-        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// A part of a path as it was meant: `%7B` is `{` (RFC 3986, section 2.1).

@@ -22,6 +22,8 @@ enum Phase {
     /// Virtual users are made, or the run waits to be resumed.
     BeforeStart = 4,
     Running = 7,
+    /// The interface is open longer than the run (`--linger`).
+    Ended = 9,
 }
 
 /// The state of a run, as of its last second.
@@ -71,6 +73,11 @@ impl Snapshot {
         self.metrics = documents.collect();
         let checks = progress.metrics.checks();
         self.checks = checks.map(|(name, check)| (name.clone(), check)).collect();
+    }
+
+    /// The run is over.
+    pub(super) fn end(&mut self) {
+        (self.phase, self.vus) = (Phase::Ended, 0);
     }
 
     fn sample(&self, sample: &Sample<'_>, elapsed: Duration) -> Value {
