@@ -36,6 +36,10 @@ export class Member {
     });
   }
 
+  get pid() {
+    return this.#child.pid;
+  }
+
   signal(name) {
     this.#child.kill(name);
   }

@@ -103,6 +103,11 @@ export class NatsServer {
     return streams.toSorted((a, b) => a.name.localeCompare(b.name));
   }
 
+  /** What the server knows of its connections. */
+  async connections() {
+    return (await (await fetch(`http://127.0.0.1:${this.#monitor}/connz`)).json()).connections;
+  }
+
   /** A peer that hears all subjects and can publish; it ends with the test. */
   peer(t) {
     return NatsPeer.connect(t, this.#port);

@@ -1,0 +1,50 @@
+// What the measurements of fleets share: a place that is cleaned up at the end, a target that writes down arrivals, and runs.
+
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { Fleet } from "../../tests/foreign/support/fleet.mjs";
+import { plimsollIn } from "../../tests/foreign/support/plimsoll.mjs";
+import { folderOf } from "../../tests/foreign/support/scripts.mjs";
+
+/** Takes the place of a test: what it was told to do after it. */
+export class Place {
+  #after = [];
+
+  after(clean) {
+    this.#after.unshift(clean);
+  }
+
+  async leave() {
+    for (const clean of this.#after) await clean();
+  }
+}
+
+/** A target that writes down when what was asked for: `{ url, arrivals }` with pairs of milliseconds and the path. */
+export async function startTarget(place) {
+  const arrivals = [];
+  const server = createServer((request, response) => {
+    arrivals.push([performance.now(), request.url]);
+    response.end("ok");
+  });
+  server.keepAliveTimeout = 600_000;
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  place.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${server.address().port}`, arrivals };
+}
+
+/** Runs a script on `n` agents, or in one process for 0: `{ code, stderr, summary }`. */
+export async function runOn(place, n, script, ...args) {
+  if (n > 0) return (await Fleet.start(place, n)).run(script, ...args);
+  const cwd = folderOf(place, { "script.js": script });
+  const outcome = await plimsollIn({ cwd }, "run", "--quiet", "--format", "json", ...args, "script.js");
+  return { ...outcome, summary: JSON.parse(outcome.stdout) };
+}
+
+/** The value below which a share of the sorted numbers lies. */
+export const quantile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+
+export const rounded = (value, digits = 2) => Number(value.toFixed(digits));

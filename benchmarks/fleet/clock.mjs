@@ -1,0 +1,74 @@
+// The common start and the clocks, when one of two agents is 50 ms away and its clock is 200 ms ahead.
+//
+//     PLIMSOLL_BIN=target/release/plimsoll node benchmarks/fleet/clock.mjs
+//
+// The second agent reaches NATS through a relay that holds each byte for 25 ms, and runs under libfaketime (Debian: faketime), which
+// moves its system's clock. The target says how far apart the agents really began. ROUNDS (5) is the number of runs; each prints one
+// line of JSON.
+
+import { existsSync } from "node:fs";
+import { createServer, connect } from "node:net";
+import { once } from "node:events";
+import { Fleet } from "../../tests/foreign/support/fleet.mjs";
+import { Place, quantile, rounded, startTarget } from "./bench.mjs";
+
+const DELAY_MS = 25;
+const AHEAD_MS = 200;
+const RATE = 200;
+const LIBRARY = ["/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1", "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1"].find(existsSync);
+if (!LIBRARY) throw new Error("libfaketime is missing: apt-get install faketime");
+
+/** A relay to a port that holds each byte for a while in both directions. */
+async function startRelay(place, port) {
+  const later = (from, to) => {
+    from.on("data", (bytes) => setTimeout(() => to.write(bytes), DELAY_MS));
+    from.on("close", () => setTimeout(() => to.destroy(), DELAY_MS));
+    from.on("error", () => to.destroy());
+  };
+  const server = createServer((near) => {
+    const far = connect(port, "127.0.0.1");
+    near.setNoDelay();
+    far.setNoDelay();
+    later(near, far);
+    later(far, near);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  place.after(() => server.close());
+  return `nats://127.0.0.1:${server.address().port}`;
+}
+
+const script = (url) => `
+import http from "k6/http";
+import exec from "k6/execution";
+export const options = { scenarios: { a: {
+  executor: "constant-arrival-rate", rate: ${RATE}, duration: "6s", preAllocatedVUs: 20, maxVUs: 20,
+} } };
+export default function () { http.get("${url}/" + exec.scenario.iterationInTest); }
+`;
+
+for (let round = 1; round <= Number(process.env.ROUNDS ?? 5); round += 1) {
+  const place = new Place();
+  const { url, arrivals } = await startTarget(place);
+  const fleet = await Fleet.start(place, 1);
+  const relay = await startRelay(place, Number(fleet.nats.url.split(":").at(-1)));
+  const env = { LD_PRELOAD: LIBRARY, FAKETIME: `+${AHEAD_MS / 1_000}`, FAKETIME_DONT_FAKE_MONOTONIC: "1" };
+  await fleet.add("a2", { env, flags: ["--fleet", relay] });
+  const { code, stderr, summary } = await fleet.run(script(url));
+  await place.leave();
+  if (code !== 0) console.error(stderr);
+  // Agents take turns, so even numbers are the first one's.
+  const begun = [0, 1].map((agent) => {
+    const own = arrivals.map(([at, path]) => [at, Number(path.slice(1))]).filter(([, number]) => number % 2 === agent);
+    return quantile(own.map(([at, number]) => at - (number * 1_000) / RATE).sort((a, b) => a - b), 0.5);
+  });
+  const [one, other] = summary.agents.map(({ clock }) => clock);
+  console.log(JSON.stringify({
+    round,
+    code,
+    skew_at_target_ms: rounded(begun[1] - begun[0]),
+    stated: { offset_ms: rounded(other.offset_ms), uncertainty_ms: rounded(other.uncertainty_ms), start_skew_ms: rounded(other.start_skew_ms - one.start_skew_ms) },
+    true_offset_ms: AHEAD_MS,
+    allowed_skew_ms: 5 + 2 * DELAY_MS / 2,
+  }));
+}
