@@ -3,7 +3,9 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use super::{OPTIONAL_SYSTEM_TAGS, Options, OptionsError, Plan, SYSTEM_TAGS, Scenario, options, scenario};
+use super::{
+    OPTIONAL_SYSTEM_TAGS, Options, OptionsError, Plan, SYSTEM_TAGS, Scenario, options, scenario, share,
+};
 use crate::{
     executor::{Executor, GRACE, MAX_VUS, RampingVus, Stage},
     segment::{SegmentError, Split},
@@ -17,7 +19,10 @@ impl Plan {
     pub fn from_options(options: &Options) -> Result<Self, OptionsError> {
         let split = split(options)?;
         let defaults = Self::new(scenarios(options)?);
-        let (scenarios, idle) = shares(defaults.scenarios, split.as_ref());
+        let (scenarios, idle) = match &split {
+            Some(split) => share::shares(defaults.scenarios, split),
+            None => (defaults.scenarios, Vec::new()),
+        };
         let not = |key| Ok::<_, OptionsError>(!options.read::<bool>(key)?.unwrap_or(false));
         Ok(Self {
             tags: options.read("tags")?.unwrap_or_default(),
@@ -63,22 +68,6 @@ fn split(options: &Options) -> Result<Option<Split>, OptionsError> {
         };
         OptionsError::new(key, error.to_string())
     })
-}
-
-/// The scenarios with their parts for this instance, and the names of those of which it runs nothing.
-fn shares(scenarios: Vec<Scenario>, split: Option<&Split>) -> (Vec<Scenario>, Vec<String>) {
-    let Some(split) = split else {
-        return (scenarios, Vec::new());
-    };
-    let (mut shares, mut idle) = (Vec::new(), Vec::new());
-    for scenario in scenarios {
-        let name = scenario.name.clone();
-        match scenario.share(split) {
-            Some(share) => shares.push(share),
-            None => idle.push(name),
-        }
-    }
-    (shares, idle)
 }
 
 fn scenarios(options: &Options) -> Result<Vec<Scenario>, OptionsError> {
