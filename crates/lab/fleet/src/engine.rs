@@ -18,7 +18,7 @@ use plimsoll_load::{
     vu::{Lifecycle, VuFactory},
     watch::Sampling,
 };
-use serde_json::value::to_raw_value;
+use serde_json::value::{RawValue, to_raw_value};
 use tokio::time::{Instant, sleep_until};
 
 use crate::{
@@ -153,6 +153,12 @@ pub async fn take_part<S: Lifecycle>(
     };
     match outcome {
         Ok(result) => {
+            if let Some(outcome) = stages
+                .outcome()
+                .and_then(|outcome| RawValue::from_string(outcome).ok())
+            {
+                duty.tell(Told::Outcome(outcome)).await;
+            }
             let last = LastPart::of(&result, scenes.into_inner());
             if let Ok(last) = to_raw_value(&last) {
                 duty.tell(Told::Ended(last)).await;
@@ -211,6 +217,7 @@ pub async fn conduct(
         rss_bytes: vec![None; n],
         is_idle: vec![false; n],
         has_ended: vec![false; n],
+        outcomes: (0..n).map(|_| None).collect(),
         incomplete: None,
         end: None,
         is_finishing: false,
@@ -218,6 +225,13 @@ pub async fn conduct(
     let outcome = conduct.run(crew, stages, observe, shutdown).await;
     crew.release().await;
     let (started_at, t0) = outcome?;
+    for (member, outcome) in conduct.outcomes.iter().enumerate() {
+        let Some(outcome) = outcome else { continue };
+        let name = &crew.members()[member].profile.name;
+        stages
+            .add_outcome(outcome.get())
+            .map_err(|reason| FleetError::of(name, reason))?;
+    }
     conduct.outcome(crew, started_at, t0)
 }
 
@@ -252,6 +266,8 @@ struct Conduct<'a> {
     rss_bytes: Vec<Option<u64>>,
     is_idle: Vec<bool>,
     has_ended: Vec<bool>,
+    /// The outcomes of the agents' users, where parts do not tell them.
+    outcomes: Vec<Option<Box<RawValue>>>,
     incomplete: Option<String>,
     end: Option<RunEnd>,
     /// Whether all have been told to finish.
@@ -378,7 +394,11 @@ impl Conduct<'_> {
                 }
                 Told::Leaving { reason } => return Err(FleetError::of(&name(member), reason).into()),
                 // A setup that ends the run says so by its end.
-                Told::Idle { .. } | Told::Ended(_) | Told::Began { .. } | Told::Part(_) => {}
+                Told::Idle { .. }
+                | Told::Outcome(_)
+                | Told::Ended(_)
+                | Told::Began { .. }
+                | Told::Part(_) => {}
             },
         }
         Ok(())
@@ -440,6 +460,7 @@ impl Conduct<'_> {
                         self.stop(crew, RunEnd::Aborted { reason }).await;
                     }
                 }
+                Told::Outcome(outcome) => self.outcomes[member] = Some(outcome),
                 Told::Ended(last) => {
                     let last: LastPart = read(crew, member, last.get())?;
                     self.learn(member, &last.rest);

@@ -30,5 +30,6 @@ pub use self::{
     key::{FleetKey, KeyError},
     link::Link,
     message::{PROTOCOL, Profile},
+    parcel::MAX_BYTES as MAX_PACKAGE_BYTES,
     recruit::{Terms, profiles, recruit},
 };

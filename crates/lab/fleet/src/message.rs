@@ -144,6 +144,8 @@ pub enum Told {
         /// Why a virtual user ended the whole run, if one did.
         aborted: Option<String>,
     },
+    /// The outcome of its users as far as parts do not tell it.
+    Outcome(Box<RawValue>),
     /// Its last part, after the function after the run.
     Ended(Box<RawValue>),
     /// It leaves the run before its end.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::key::digest;
 
 /// The most bytes of an unpacked content. Reason: a run with a larger data set reads it from where it is.
-pub(crate) const MAX_BYTES: u64 = 1 << 30;
+pub const MAX_BYTES: u64 = 1 << 30;
 
 /// What is sent ahead of a content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

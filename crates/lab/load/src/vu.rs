@@ -170,6 +170,20 @@ pub trait Lifecycle {
     fn share(&mut self, data: Arc<str>) {
         drop(data);
     }
+
+    /// The outcome of this instance's users as far as its metrics do not tell it, as JSON; asked when the run is over.
+    fn outcome(&self) -> Option<String> {
+        None
+    }
+
+    /// Adds the outcome of another instance's users.
+    ///
+    /// # Errors
+    /// It cannot be read; for people.
+    fn add_outcome(&mut self, outcome: &str) -> Result<(), String> {
+        let _ = outcome;
+        Ok(())
+    }
 }
 
 /// Nothing is done.
