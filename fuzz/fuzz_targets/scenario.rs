@@ -1,7 +1,7 @@
 //! Scenario files, whatever is in them: as a document, with variables filled in, as wsdirector's and as Artillery's.
 #![no_main]
 
-use std::{collections::BTreeMap, io, path::Path};
+use std::{collections::BTreeMap, io, path::Path, sync::Arc};
 
 use libfuzzer_sys::fuzz_target;
 use plimsoll_scenario::{
@@ -43,9 +43,10 @@ fn artillery_of(text: &str) -> Result<(), Mistakes> {
             Some("users.csv") => Ok("name,id\n\"Ada\nB\",1\nBob,2\n".to_owned()),
             _ => Err(io::ErrorKind::NotFound.into()),
         },
-        read_bytes: |_, _| Ok(vec![0]),
+        read_bytes: Arc::new(|_, _| Ok(vec![0])),
         read_selector: &|_| Err("there are no pages".to_owned()),
         load_processor: &|_| Err("it is not there".to_owned()),
+        seed: 7,
     };
     artillery::read(document, &surroundings).map(drop)
 }

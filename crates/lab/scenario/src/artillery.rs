@@ -29,7 +29,7 @@ mod websocket;
 pub(crate) use self::keys::FILE;
 pub use self::{
     ensure::{Ensure, Verdict},
-    file::{ABSENT_ENGINES, ABSENT_REPORTERS, REPORTERS, Surroundings, read},
+    file::{ABSENT_ENGINES, ABSENT_REPORTERS, REPORTERS, ReadBytes, Surroundings, read},
     metrics::{NAMES, RATES},
     phase::{Kind, Phase, PhaseError, Rate, Spacing},
     test::{Gateway, Publication, Slack, Stages, Test, Users},

@@ -77,12 +77,17 @@ pub struct Surroundings<'a> {
     /// Reads a text file.
     pub read_file: &'a dyn Fn(&Path) -> io::Result<String>,
     /// Reads any file, at most this many bytes of it; also while the test runs.
-    pub read_bytes: fn(&Path, u64) -> io::Result<Vec<u8>>,
+    pub read_bytes: ReadBytes,
     /// Reads a selector of elements in pages.
     pub read_selector: &'a dyn Fn(&str) -> selectors::Loaded,
     /// Reads and evaluates a module of functions; the error is for people.
     pub load_processor: &'a dyn Fn(&Path) -> Loaded,
+    /// The seed of what is random and the same for all users: the id of the test, and the gaps between arrivals.
+    pub seed: u64,
 }
+
+/// Reads a file: at most this many bytes of it.
+pub type ReadBytes = Arc<dyn Fn(&Path, u64) -> io::Result<Vec<u8>> + Send + Sync>;
 
 impl fmt::Debug for Surroundings<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -180,6 +185,7 @@ impl Reader<'_> {
             hides_endpoints: settings.endpoints.as_ref().is_some_and(|it| it.is_quiet),
             publications: settings.publications,
             slack: settings.slack,
+            late_files: self.take_late_files(),
             warnings: self.take_warnings(),
         })
     }

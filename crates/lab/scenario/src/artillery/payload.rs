@@ -81,12 +81,13 @@ impl Payload {
         })
     }
 
-    /// Gives a user the fields of its row that it reads.
-    pub(crate) fn give(&self, reads: &dyn Fn(&str) -> bool, variables: &mut Variables) {
+    /// Gives a user the fields of its row that it reads. A user without a number gets the next row.
+    pub(crate) fn give(&self, number: Option<u64>, reads: &dyn Fn(&str) -> bool, variables: &mut Variables) {
         let n_rows = self.rows.len() as u64;
-        let row = match self.order {
-            Order::Random => fastrand::u64(..n_rows),
-            Order::Sequence => self.next.fetch_add(1, Relaxed) % n_rows,
+        let row = match (self.order, number) {
+            (Order::Random, _) => fastrand::u64(..n_rows),
+            (Order::Sequence, Some(number)) => number % n_rows,
+            (Order::Sequence, None) => self.next.fetch_add(1, Relaxed) % n_rows,
         };
         let row = &self.rows[usize::try_from(row).unwrap_or(0)];
         for (name, value) in self.fields.iter().zip(row).filter(|(name, _)| reads(name)) {
@@ -165,13 +166,14 @@ mod tests {
         let fields = vec!["a".to_owned()];
         let payload = Payload::parse("1\n2\n", fields, Order::Sequence, &Form::default()).unwrap();
         let mut variables = Variables::new(std::sync::Arc::default());
-        let mut next = || {
-            payload.give(&|_| true, &mut variables);
+        let mut row = |number| {
+            payload.give(number, &|_| true, &mut variables);
             variables.get("a").cloned()
         };
+        let numbers = [None, None, None, Some(3), Some(4), None];
         assert_eq!(
-            [next(), next(), next()],
-            [1, 2, 1].map(|number| Some(json!(number)))
+            numbers.map(&mut row),
+            [1, 2, 1, 2, 1, 2].map(|number| Some(json!(number)))
         );
     }
 }

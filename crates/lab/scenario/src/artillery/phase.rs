@@ -86,13 +86,11 @@ const HIGHEST: f64 = 1e9;
 const MOST_MADE_BEFORE: u64 = 50_000;
 
 impl Spacing {
-    /// The spacing with this Artillery name.
-    pub fn of_mode(name: &str) -> Option<Self> {
+    /// The spacing with this Artillery name; `seed` is for one at random.
+    pub fn of_mode(name: &str, seed: u64) -> Option<Self> {
         match name {
             "uniform" => Some(Self::Even),
-            "poisson" => Some(Self::Poisson {
-                seed: fastrand::u64(..),
-            }),
+            "poisson" => Some(Self::Poisson { seed }),
             _ => None,
         }
     }

@@ -134,8 +134,8 @@ impl Program {
         processor.map(processor::of_thread).transpose()
     }
 
-    /// The variables of a new user.
-    pub(crate) fn variables_for(&self, scenario: &ScenarioFlow) -> Variables {
+    /// The variables of a new user. `number` is its number among the users of all instances that make the run together.
+    pub(crate) fn variables_for(&self, scenario: &ScenarioFlow, number: Option<u64>) -> Variables {
         let globals = self.extended.get().unwrap_or(&self.globals);
         let mut variables = Variables::new(Arc::clone(globals));
         let reads = |name: &str| scenario.reads.contains(name);
@@ -145,7 +145,7 @@ impl Program {
             }
         }
         for payload in &self.payloads {
-            payload.give(&reads, &mut variables);
+            payload.give(number, &reads, &mut variables);
         }
         if reads("$uuid") {
             variables.set("$uuid", uuid().into());

@@ -3,18 +3,23 @@
 use std::{collections::BTreeMap, fmt, rc::Rc, sync::Arc, time::Duration};
 
 use plimsoll_load::{
+    executor::Executor,
     metrics::{Recorder, Registry},
     plan::Plan,
     run::RunHandle,
     vu::{Lifecycle, StageFuture, VuFactory},
 };
 
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
 use super::{
     ensure::Ensure,
+    payload::{Order, Payload},
     phase::{Phase, PhaseError},
     processor::Instance,
     program::{Program, ScenarioFlow},
-    user::{Activity, Factory, User},
+    user::{Activity, Factory, Numbers, User},
 };
 
 /// The end of endless tests. Reason: longer than any run, and an instant that far away still fits into every clock.
@@ -32,6 +37,8 @@ pub struct Test {
     pub(super) warnings: Vec<String>,
     pub(super) publications: Vec<Publication>,
     pub(super) slack: Option<Slack>,
+    /// The places of files whose paths depend on the user.
+    pub(super) late_files: Vec<String>,
 }
 
 /// A message to Slack at the end of a run.
@@ -107,8 +114,19 @@ pub struct Users {
 /// `before` and `after`.
 pub struct Stages {
     program: Arc<Program>,
+    activity: Arc<Activity>,
+    numbers: Option<Arc<Numbers>>,
     /// The functions of `before` and `after`, created at their first call.
     instance: Option<Rc<dyn Instance>>,
+    /// The variables that `before` has set, as JSON.
+    set: Option<Arc<str>>,
+}
+
+/// The numbers of one instance's users.
+#[derive(Serialize, Deserialize)]
+struct Counts {
+    peak: u32,
+    n_following: u64,
 }
 
 impl Test {
@@ -182,20 +200,80 @@ impl Test {
         n_due
     }
 
+    /// Why several instances cannot make this run together as one instance would.
+    pub fn obstacles(&self) -> Vec<String> {
+        let phases = self.phases();
+        let limited = phases
+            .iter()
+            .enumerate()
+            .filter(|(_, phase)| phase.max_vusers.is_some());
+        let limited = limited.map(|(at, _)| {
+            format!(
+                "config.phases[{at}]: `maxVusers` limits the active users of all machines together, whose number no \
+                 machine knows; remove it, or hold a number of users with `users`"
+            )
+        });
+        let is_sequential = |payload: &Payload| payload.order == Order::Sequence;
+        let has_order =
+            self.program.payloads.iter().any(is_sequential) && phases.iter().any(Phase::is_closed);
+        let ordered = has_order.then(|| {
+            "config.payload: the `order` sequence is that of arrivals, and users of a phase with `users` follow each \
+             other on every machine; use the order random, or an arrival rate"
+                .to_owned()
+        });
+        let late = self.late_files.iter().map(|place| {
+            format!("{place}: the path depends on the user, so it is unknown which files other machines need; write the path")
+        });
+        limited.chain(ordered).chain(late).collect()
+    }
+
     /// Prepares a run.
     pub fn users(&self) -> Users {
+        self.users_with(None)
+    }
+
+    /// Prepares the part of one of several instances, whose users have their places among those of all.
+    ///
+    /// # Errors
+    /// A phase is too large for a schedule.
+    pub fn part_of_users(&self) -> Result<Users, PhaseError> {
+        let plan = self.plan()?;
+        let mut next = u64::from(self.program.before.is_some());
+        let mut firsts = Vec::new();
+        for at in 0..self.phases().len() {
+            firsts.push(next);
+            let scenario = plan
+                .scenarios
+                .iter()
+                .find(|scenario| scenario.exec == at.to_string());
+            next += scenario.map_or(0, |scenario| match &scenario.executor {
+                Executor::ConstantArrivalRate(open) | Executor::RampingArrivalRate(open) => {
+                    open.arrivals.n_total()
+                }
+                _ => 0,
+            });
+        }
+        firsts.push(next);
+        Ok(self.users_with(Some(Arc::new(Numbers { firsts }))))
+    }
+
+    fn users_with(&self, numbers: Option<Arc<Numbers>>) -> Users {
         let activity = Arc::<Activity>::default();
         Users {
             registry: self.registry.clone(),
             factory: Arc::new(Factory {
                 program: Arc::clone(&self.program),
                 activity: Arc::clone(&activity),
+                numbers: numbers.clone(),
             }),
-            activity,
             stages: Stages {
                 program: Arc::clone(&self.program),
+                activity: Arc::clone(&activity),
+                numbers,
                 instance: None,
+                set: None,
             },
+            activity,
         }
     }
 }
@@ -210,10 +288,42 @@ impl Lifecycle for Stages {
             let Some(stage) = &program.before else {
                 return Ok(());
             };
-            let own = self.perform(stage, (metrics, run)).await?;
+            let number = self.numbers.as_ref().map(|_| 0);
+            let own: Map<_, _> = self
+                .perform(stage, (metrics, run), number)
+                .await?
+                .into_iter()
+                .collect();
+            self.set = Some(Value::Object(own.clone()).to_string().into());
             program.extend_globals(own);
             Ok(())
         })
+    }
+
+    fn shared(&self) -> Option<Arc<str>> {
+        self.set.clone()
+    }
+
+    fn share(&mut self, data: Arc<str>) {
+        match serde_json::from_str::<Map<_, _>>(&data) {
+            Ok(own) => self.program.extend_globals(own),
+            Err(error) => tracing::warn!("The variables of `before` cannot be read: {error}."),
+        }
+        self.set = Some(data);
+    }
+
+    fn outcome(&self) -> Option<String> {
+        let counts = Counts {
+            peak: self.activity.peak(),
+            n_following: self.activity.n_following(),
+        };
+        serde_json::to_string(&counts).ok()
+    }
+
+    fn add_outcome(&mut self, outcome: &str) -> Result<(), String> {
+        let counts: Counts = serde_json::from_str(outcome).map_err(|error| error.to_string())?;
+        self.activity.add(counts.peak, counts.n_following);
+        Ok(())
     }
 
     fn teardown(&mut self, metrics: Recorder, run: RunHandle) -> StageFuture<'_> {
@@ -222,7 +332,11 @@ impl Lifecycle for Stages {
             let Some(stage) = &program.after else {
                 return Ok(());
             };
-            self.perform(stage, (metrics, run)).await.map(drop)
+            let number = self
+                .numbers
+                .as_ref()
+                .and_then(|numbers| numbers.firsts.last().copied());
+            self.perform(stage, (metrics, run), number).await.map(drop)
         })
     }
 }
@@ -233,7 +347,8 @@ impl Stages {
         &mut self,
         stage: &ScenarioFlow,
         (metrics, run): (Recorder, RunHandle),
-    ) -> Result<Vec<(String, serde_json::Value)>, String> {
+        number: Option<u64>,
+    ) -> Result<Vec<(String, Value)>, String> {
         let instance = match &self.instance {
             Some(instance) => Some(Rc::clone(instance)),
             None => self.program.instance()?,
@@ -241,7 +356,7 @@ impl Stages {
         self.instance.clone_from(&instance);
         // As in Artillery, what `before` and `after` do is not part of the figures.
         let measures = (metrics.apart(), &run);
-        let mut user = User::new(&self.program, stage, instance.as_deref(), measures);
+        let mut user = User::new(&self.program, stage, instance.as_deref(), measures, number);
         let outcome = user.act(stage).await;
         user.leave().await;
         outcome.map_err(|failure| failure.to_string())?;

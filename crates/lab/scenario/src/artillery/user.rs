@@ -36,6 +36,14 @@ use super::{
 pub(crate) struct Factory {
     pub(crate) program: Arc<Program>,
     pub(crate) activity: Arc<Activity>,
+    pub(crate) numbers: Option<Arc<Numbers>>,
+}
+
+/// The numbers of users among those of all instances that make a run together, in the order of their arrival.
+#[derive(Debug)]
+pub(crate) struct Numbers {
+    /// By phase, the number of its first user; behind them that of what comes after the last user.
+    pub(crate) firsts: Vec<u64>,
 }
 
 /// The numbers of users.
@@ -55,6 +63,12 @@ impl Activity {
     /// Users of closed phases that replaced finished ones.
     pub fn n_following(&self) -> u64 {
         self.n_following.load(Relaxed)
+    }
+
+    /// Adds the numbers of another instance. The most users of all instances at the same moment are at most the sum.
+    pub(crate) fn add(&self, peak: u32, n_following: u64) {
+        self.peak.fetch_add(peak, Relaxed);
+        self.n_following.fetch_add(n_following, Relaxed);
     }
 
     /// Counts one more user until the guard is dropped. `None` if `most` users are active already.
@@ -83,6 +97,7 @@ struct Place {
     program: Arc<Program>,
     instance: Option<Rc<dyn Instance>>,
     activity: Arc<Activity>,
+    numbers: Option<Arc<Numbers>>,
 }
 
 impl VuFactory for Factory {
@@ -91,6 +106,7 @@ impl VuFactory for Factory {
             instance: self.program.instance()?,
             program: Arc::clone(&self.program),
             activity: Arc::clone(&self.activity),
+            numbers: self.numbers.clone(),
         }))
     }
 }
@@ -101,12 +117,10 @@ impl Vu for Place {
             let (program, recorder) = (&*self.program, context.metrics.clone());
             let metrics = program.metrics;
             // The name of the engine's scenario is that of the phase, and identifies it.
-            let phase = context
-                .scenario
-                .exec
-                .parse()
-                .ok()
-                .and_then(|at: usize| program.phases.get(at));
+            let at: Option<usize> = context.scenario.exec.parse().ok();
+            let phase = at.and_then(|at| program.phases.get(at));
+            let first = self.numbers.as_ref().and_then(|numbers| numbers.firsts.get(at?));
+            let number = first.map(|first| first + context.scenario_iteration_in_test);
             let _active = match self.activity.enter(phase.and_then(|phase| phase.max_vusers)) {
                 Some(active) => active,
                 None => {
@@ -123,7 +137,7 @@ impl Vu for Place {
             }
             recorder.tally(&scenario.created, 1);
             let measures = (recorder, &context.run);
-            let mut user = User::new(program, scenario, self.instance.as_deref(), measures);
+            let mut user = User::new(program, scenario, self.instance.as_deref(), measures, number);
             let outcome = user.act(scenario).await;
             if outcome.is_ok() {
                 user.recorder
@@ -169,14 +183,15 @@ struct Round {
 }
 
 impl<'a> User<'a> {
-    /// A user whose functions are those of `instance`.
+    /// A user whose functions are those of `instance`, with its number if it is one of several instances' users.
     pub(crate) fn new(
         program: &'a Program,
         scenario: &'a ScenarioFlow,
         instance: Option<&dyn Instance>,
         (recorder, run): (Recorder, &RunHandle),
+        number: Option<u64>,
     ) -> Self {
-        let variables = program.variables_for(scenario);
+        let variables = program.variables_for(scenario, number);
         Self {
             program,
             scenario: &scenario.flow,

@@ -107,9 +107,10 @@ fn artillerys_reader_takes_what_is_in_the_tables_and_refuses_the_rest() {
         max_duration: None,
         system: BTreeMap::new(),
         read_file: &|_| Ok("Ada,36\n".to_owned()),
-        read_bytes: |_, _| Ok(vec![0]),
+        read_bytes: Arc::new(|_, _| Ok(vec![0])),
         read_selector: &|_| Ok(Arc::new(NoPage)),
         load_processor: &|_| Ok(Arc::new(Module)),
+        seed: 7,
     };
     check(
         include_str!("tests/artillery.yml"),

@@ -104,11 +104,12 @@ impl<'a> Input<'a> {
                 scenario_name: self.flags.scenario_name.clone(),
                 is_solo: self.is_solo,
                 max_duration: self.max_duration,
-                read_bytes,
+                read_bytes: Arc::new(read_bytes),
                 read_selector: &|text| Ok(Arc::new(PageSelector::new(text)?)),
                 load_processor: &|path| processor::load(path, &system),
                 system: system.clone(),
                 read_file: surroundings.read_file,
+                seed: fastrand::u64(..),
             },
         )?;
         Ok(test)

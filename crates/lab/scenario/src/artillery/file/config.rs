@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
             ..Settings::default()
         };
         settings.variables.keys().for_each(|name| self.sets(name));
-        settings.mode = Self::mode(part.node());
+        settings.mode = self.mode(part.node());
         self.read_layer(fields, &mut settings);
         let environments = environments.and_then(|part| part.fields());
         let mut is_known = chosen.is_none();
@@ -143,9 +143,9 @@ impl<'a> Reader<'a> {
     }
 
     /// The spacing of all phases.
-    fn mode(config: &Node) -> Spacing {
+    fn mode(&self, config: &Node) -> Spacing {
         match config.value.get("mode").map(|mode| &mode.value) {
-            Some(Written::Text(text)) => Spacing::of_mode(text).unwrap_or_default(),
+            Some(Written::Text(text)) => self.spacing(text).unwrap_or_default(),
             _ => Spacing::default(),
         }
     }

@@ -52,7 +52,8 @@ impl<'a> Reader<'a> {
         let written = part.text()?;
         if written.contains("{{") {
             let path = self.template(part)?;
-            let files = Files::new(self.surroundings.path, self.surroundings.read_bytes);
+            self.reads_late(part);
+            let files = Files::new(self.surroundings.path, Arc::clone(&self.surroundings.read_bytes));
             return Some(Content::Named {
                 path,
                 files: Arc::new(files),

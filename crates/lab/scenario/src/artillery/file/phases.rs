@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
     /// The spacing of users that arrive at a rate. `None` if it is not set.
     pub(super) fn read_mode(&self, part: Option<Part<'a>>) -> Option<Spacing> {
         let part = part?;
-        let spacing = Spacing::of_mode(part.text()?);
+        let spacing = self.spacing(part.text()?);
         if spacing.is_none() {
             part.unexpected("uniform or poisson");
         }

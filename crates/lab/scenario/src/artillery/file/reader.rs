@@ -15,6 +15,7 @@ use super::{Surroundings, functions::Functions};
 use crate::{
     artillery::{
         condition::Condition,
+        phase::Spacing,
         template::{Fake, JsonTemplate, Template},
         variables::{Globals, Variables},
     },
@@ -47,6 +48,10 @@ pub(super) struct Reader<'a> {
     pub(super) captures_strictly: Cell<bool>,
     /// Variables that the program sets, the same for all users.
     built_in: BTreeMap<String, Value>,
+    /// The seeds of phases.
+    seeds: RefCell<fastrand::Rng>,
+    /// The places of files whose paths depend on the user.
+    late_files: RefCell<Vec<String>>,
 }
 
 impl<'a> Reader<'a> {
@@ -60,19 +65,36 @@ impl<'a> Reader<'a> {
             functions: RefCell::default(),
             captures_strictly: Cell::new(true),
             built_in: built_in(surroundings),
+            seeds: RefCell::new(fastrand::Rng::with_seed(surroundings.seed)),
+            late_files: RefCell::default(),
             sets: RefCell::new(sets.chain(surroundings.variables.keys().cloned()).collect()),
         }
     }
 
     /// Warns that a setting has no effect here.
     pub(super) fn warn(&self, part: &Part<'_>, problem: &str) {
-        let warning = format!(
-            "{}:{}: {}: {problem}",
-            self.document.file(part.node().place),
-            part.node().place,
-            part.path()
-        );
+        let warning = format!("{}: {problem}", self.place_of(part));
         self.warnings.borrow_mut().push(warning);
+    }
+
+    /// The file, the line and the keys of a part.
+    fn place_of(&self, part: &Part<'_>) -> String {
+        let place = part.node().place;
+        format!("{}:{place}: {}", self.document.file(place), part.path())
+    }
+
+    /// A file that is read while the test runs.
+    pub(super) fn reads_late(&self, part: &Part<'_>) {
+        self.late_files.borrow_mut().push(self.place_of(part));
+    }
+
+    pub(super) fn take_late_files(&self) -> Vec<String> {
+        self.late_files.take()
+    }
+
+    /// The spacing of arrivals with this name.
+    pub(super) fn spacing(&self, name: &str) -> Option<Spacing> {
+        Spacing::of_mode(name, self.seeds.borrow_mut().u64(..))
     }
 
     /// Warns about something outside the file.
@@ -254,7 +276,7 @@ fn built_in(surroundings: &Surroundings<'_>) -> BTreeMap<String, Value> {
         ("$dirname", Some(folder.to_string())),
         ("$scenarioFile", Some(path.display().to_string())),
         ("$environment", surroundings.environment.clone()),
-        ("$testId", Some(format!("t{:016x}", fastrand::u64(..)))),
+        ("$testId", Some(format!("t{:016x}", surroundings.seed))),
     ];
     let texts = texts.into_iter();
     texts

@@ -21,6 +21,7 @@ use crate::artillery::{
 };
 
 mod layers;
+mod parts;
 mod plugins;
 mod proxies;
 
@@ -39,9 +40,10 @@ fn surroundings(read_file: &dyn Fn(&Path) -> io::Result<String>) -> Surroundings
         max_duration: None,
         system: [("HOST".to_owned(), "example.test".to_owned())].into(),
         read_file,
-        read_bytes: |path, _| files(path).map(String::into_bytes),
+        read_bytes: Arc::new(|path, _| files(path).map(String::into_bytes)),
         read_selector: &|_| Err("it is not read here".to_owned()),
         load_processor: &load_processor,
+        seed: 7,
     }
 }
 
@@ -134,7 +136,7 @@ fn tables_are_read_beside_the_file() {
     let text = "config:\n  target: ws://h\n  payload: {path: users.csv, fields: [name, age], skipHeader: true}\n\
                 scenarios:\n- {engine: ws, flow: [{send: 'I am {{ name }}'}]}\n";
     let test = read_text(text).unwrap();
-    let variables = test.program.variables_for(&test.program.scenarios[0]);
+    let variables = test.program.variables_for(&test.program.scenarios[0], None);
     assert_eq!(variables.get("name"), Some(&json!("Ada")));
     // No template reads it.
     assert_eq!(variables.get("age"), None);
@@ -486,7 +488,7 @@ fn forms_have_values_and_files() {
     let Step::Request(request) = &test.program.scenarios[0].flow.steps[0] else {
         panic!("a request")
     };
-    let variables = test.program.variables_for(&test.program.scenarios[0]);
+    let variables = test.program.variables_for(&test.program.scenarios[0], None);
     let (body, content_type) = request.body.for_user(&variables).unwrap();
     let content_type = content_type.unwrap().into_owned();
     let boundary = content_type
@@ -537,7 +539,7 @@ fn a_user_that_waits_is_small() {
     let test = read_text(&with_flow("  - think: 1\n  - send: a\n")).unwrap();
     let scenario = &test.program.scenarios[0];
     let recorder = Recorder::new(MetricSet::new(Arc::new(test.registry.clone())));
-    let mut user = User::new(&test.program, scenario, None, (recorder, &RunHandle::new()));
+    let mut user = User::new(&test.program, scenario, None, (recorder, &RunHandle::new()), None);
     // Without its connection, whose buffers are only as large as needed. The budget is 8 KB of resident memory for all
     // of it.
     let n_bytes = size_of_val(&user) + size_of_val(&user.act(scenario));

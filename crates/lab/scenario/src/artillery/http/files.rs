@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use crate::artillery::failure::Failure;
+use crate::artillery::{ReadBytes, failure::Failure};
 
 /// The largest file. Reason: it is in memory, and each user that sends it has a copy while it does.
 pub(crate) const LARGEST_FILE: u64 = 64 << 20;
@@ -19,7 +19,7 @@ const MOST_KEPT_BYTES: usize = 4 * LARGEST_FILE as usize;
 pub(crate) struct Files {
     /// The folder of the test, to which paths are relative.
     folder: PathBuf,
-    read: fn(&Path, u64) -> io::Result<Vec<u8>>,
+    read: ReadBytes,
     kept: Mutex<Kept>,
 }
 
@@ -39,7 +39,7 @@ impl fmt::Debug for Files {
 
 impl Files {
     /// The files next to `test`.
-    pub(crate) fn new(test: &Path, read: fn(&Path, u64) -> io::Result<Vec<u8>>) -> Self {
+    pub(crate) fn new(test: &Path, read: ReadBytes) -> Self {
         Self {
             folder: test.parent().unwrap_or(Path::new("")).to_owned(),
             read,
@@ -93,7 +93,7 @@ mod tests {
             Some("load/images/cat.png") => Ok(vec![1]),
             _ => Err(io::ErrorKind::NotFound.into()),
         };
-        let files = Files::new(Path::new("load/test.yml"), read);
+        let files = Files::new(Path::new("load/test.yml"), Arc::new(read));
         for _ in 0..2 {
             let (name, bytes) = files.get("./images/cat.png").unwrap();
             assert_eq!((name.as_str(), &*bytes), ("cat.png", &[1][..]));
@@ -105,7 +105,10 @@ mod tests {
 
     #[test]
     fn files_over_the_limit_are_not_kept() {
-        let files = Files::new(Path::new("test.yml"), |_, _| Ok(vec![0; 48 << 20]));
+        let files = Files::new(
+            Path::new("test.yml"),
+            Arc::new(|_: &Path, _| Ok(vec![0; 48 << 20])),
+        );
         for name in ["a", "b", "c", "d", "e", "f"] {
             files.get(name).unwrap();
         }
