@@ -64,7 +64,7 @@ pub use self::{
     modules::PageSelector,
     network::check_options,
     node::library::names as node_modules,
-    processor::{PROCESSOR_MODULES, Processor},
+    processor::{PROCESSOR_MODULES, PackedProcessor, Processor},
     program::{Options, Program},
     review::{Finding, Review},
     script::{Script, Stages, Users},

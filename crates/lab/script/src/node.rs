@@ -15,6 +15,7 @@ pub(crate) mod library;
 mod machine;
 pub(crate) mod missing_names;
 pub(crate) mod native;
+pub(crate) mod shelf;
 mod system_error;
 pub(crate) mod taken;
 mod waiting;

@@ -16,10 +16,12 @@ mod events;
 mod guest;
 mod instance;
 mod orders;
+mod packed;
 mod returned;
 mod workshop;
 
 use self::instance::Instance;
+pub use self::packed::PackedProcessor;
 
 /// The modules of k6 that a processor may use: those that need no time and no iteration.
 pub const PROCESSOR_MODULES: &[&str] = &["k6/crypto", "k6/encoding", "k6/html", "k6/timers"];

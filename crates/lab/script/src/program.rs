@@ -21,7 +21,10 @@ use crate::{
     metrics::{Custom, Metrics},
     modules::http::RunSettings,
     network::{Network, NetworkError},
-    node::taken::{self, Taken},
+    node::{
+        shelf::Shelf,
+        taken::{self, Taken},
+    },
     protobuf::{Definitions, Source},
     secrets::Secrets,
     source::{self, Archive, Platform, Sources, Specifier, archive},
@@ -56,6 +59,8 @@ pub struct Program {
     compiled: Mutex<HashMap<String, Arc<[u8]>>>,
     /// The arrays of `SharedArray`, by name.
     shared: Mutex<HashMap<String, SharedItems>>,
+    /// The files of functions for Node.
+    pub(crate) shelf: Shelf,
     /// The files that `open` has read.
     files: Mutex<OpenedFiles>,
     /// Loaded definitions of protobuf.
@@ -136,6 +141,7 @@ impl Program {
             limits: Limits::default(),
             compiled: Mutex::default(),
             files: Mutex::default(),
+            shelf: Shelf::default(),
             definitions: Mutex::default(),
             shared: Mutex::default(),
             reading: Mutex::new(Some((registry, metrics))),

@@ -1,4 +1,6 @@
 //! Files and folders, for reading. Paths are relative to the working directory, as in Node.
+//!
+//! Functions that came from another machine have the files that their module read while it was loaded there.
 
 use std::{
     fs,
@@ -9,7 +11,10 @@ use std::{
 
 use rquickjs::{Array, Ctx, Exception, Function, Object, Result, Value};
 
-use super::system_error::of_file;
+use super::{
+    shelf::Place,
+    system_error::{build, of_file},
+};
 use crate::{bytes, host::Host, source::MAX_OPENED_BYTES};
 
 /// The most entries of a folder.
@@ -28,7 +33,43 @@ fn located(ctx: &Ctx<'_>, path: &str) -> PathBuf {
     Host::of(ctx).program.directory.join(path)
 }
 
+/// What came with the module at this path. `None`: the files are those of this machine.
+fn packed(ctx: &Ctx<'_>, path: &str) -> Option<Place> {
+    let program = &Host::of(ctx).program;
+    program.shelf.packed(&program.directory.join(path))
+}
+
+/// A path is there. Those that a module finds while it is loaded go with it to other machines.
+fn found(ctx: &Ctx<'_>, path: &str) {
+    let program = &Host::of(ctx).program;
+    if program.is_new() {
+        program.shelf.found(&program.directory.join(path));
+    }
+}
+
+/// Throws that a path did not come with the module.
+fn not_sent(ctx: &Ctx<'_>, syscall: &str, path: &str) -> rquickjs::Error {
+    let text = format!(
+        "ENOENT: no such file or directory, {syscall} '{path}' (agents of a fleet have the files that the module reads \
+         while it is loaded, and no others)"
+    );
+    match build(ctx, &text, "ENOENT", Some(syscall)) {
+        Ok(error) => ctx.throw(error.into_value()),
+        Err(error) => error,
+    }
+}
+
+/// Refuses a question about files of this machine to functions from another one.
+fn refuse_packed(ctx: &Ctx<'_>, syscall: &str, path: &str) -> Result<()> {
+    packed(ctx, path).map_or(Ok(()), |_| Err(not_sent(ctx, syscall, path)))
+}
+
 fn read_file(ctx: Ctx<'_>, path: String) -> Result<Value<'_>> {
+    match packed(&ctx, &path) {
+        Some(Place::File(content)) => return bytes::buffer(&ctx, &content),
+        Some(_) => return Err(not_sent(&ctx, "open", &path)),
+        None => {}
+    }
     let failed = |error: io::Error, syscall: &str| of_file(&ctx, &error, syscall, &path);
     let file = fs::File::open(located(&ctx, &path)).map_err(|error| failed(error, "open"))?;
     let mut content = Vec::new();
@@ -39,10 +80,12 @@ fn read_file(ctx: Ctx<'_>, path: String) -> Result<Value<'_>> {
         let text = format!("{path} has more than {MAX_OPENED_BYTES} bytes, the most that is read");
         return Err(Exception::throw_range(&ctx, &text));
     }
+    found(&ctx, &path);
     bytes::buffer(&ctx, &content)
 }
 
 fn stat(ctx: Ctx<'_>, path: String, follows: bool) -> Result<Object<'_>> {
+    refuse_packed(&ctx, "stat", &path)?;
     let place = located(&ctx, &path);
     let (found, syscall) = if follows {
         (fs::metadata(place), "stat")
@@ -81,6 +124,7 @@ fn stat(ctx: Ctx<'_>, path: String, follows: bool) -> Result<Object<'_>> {
 
 /// Names with their kinds, sorted.
 fn read_folder(ctx: Ctx<'_>, path: String) -> Result<Array<'_>> {
+    refuse_packed(&ctx, "scandir", &path)?;
     let failed = |error: io::Error| of_file(&ctx, &error, "scandir", &path);
     let mut entries = Vec::new();
     for entry in fs::read_dir(located(&ctx, &path)).map_err(failed)? {
@@ -115,27 +159,35 @@ const RUN: u32 = 1;
 const READ: u32 = 4;
 
 fn access(ctx: Ctx<'_>, path: String, mode: u32) -> Result<()> {
+    match packed(&ctx, &path) {
+        Some(Place::Nothing) => return Err(not_sent(&ctx, "access", &path)),
+        Some(_) => return Ok(()),
+        None => {}
+    }
     let place = located(&ctx, &path);
     let failed = |error: io::Error| of_file(&ctx, &error, "access", &path);
-    let found = fs::metadata(&place).map_err(failed)?;
+    let found_here = fs::metadata(&place).map_err(failed)?;
     let denied = || failed(io::Error::from_raw_os_error(13));
-    if mode & READ != 0 && found.is_file() && fs::File::open(&place).is_err() {
+    if mode & READ != 0 && found_here.is_file() && fs::File::open(&place).is_err() {
         return Err(denied());
     }
-    let bits = found.mode();
+    let bits = found_here.mode();
     if mode & WRITE != 0 && bits & 0o222 == 0 || mode & RUN != 0 && bits & 0o111 == 0 {
         return Err(denied());
     }
+    found(&ctx, &path);
     Ok(())
 }
 
 fn real_path(ctx: Ctx<'_>, path: String) -> Result<String> {
+    refuse_packed(&ctx, "realpath", &path)?;
     let found = fs::canonicalize(located(&ctx, &path));
     let found = found.map_err(|error| of_file(&ctx, &error, "lstat", &path))?;
     Ok(found.to_string_lossy().into_owned())
 }
 
 fn read_link(ctx: Ctx<'_>, path: String) -> Result<String> {
+    refuse_packed(&ctx, "readlink", &path)?;
     let found = fs::read_link(located(&ctx, &path));
     let found = found.map_err(|error| of_file(&ctx, &error, "readlink", &path))?;
     Ok(found.to_string_lossy().into_owned())

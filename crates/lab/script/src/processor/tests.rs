@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::task::LocalSet;
 
 use super::Processor;
-use crate::{Program, tests::program_of};
+use crate::{Program, source::test_folder::Folder, tests::program_of};
 
 /// The module on this thread, with the metrics of its users.
 struct Trial {
@@ -338,6 +338,61 @@ async fn nodes_modules_exist_once_something_asks_for_them() {
         const isMade = (name) => 'value' in Object.getOwnPropertyDescriptor(globalThis, name);
         vars.a = ['Buffer', 'process', 'fetch', 'console', 'setTimeout', 'structuredClone'].filter(isMade); next() }";
     check(untouched, Ok(json!({ "a": [] }))).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_packed_processor_needs_no_files() {
+    let folder = Folder::with(&[("users.json", "[1,2]"), ("late.json", "[3]")]);
+    let text = "
+        const fs = require('fs');
+        const { double } = require('./double.js');
+        const users = JSON.parse(fs.readFileSync('./users.json', 'utf8'));
+        exports.f = ({ vars }, ee, next) => {
+          const ask = (how) => { try { return how() } catch (error) { return error.message.slice(0, 60) } };
+          vars.a = [double(users), fs.existsSync('x/../users.json'), fs.existsSync('late.json'), process.cwd(),
+            process.env.NAME, ask(() => fs.readFileSync('late.json')), ask(() => fs.readFileSync('/etc/passwd')),
+            ask(() => fs.readdirSync('/'))];
+          next();
+        }";
+    let mut program = program_of(&[
+        ("functions.js", text, true),
+        (
+            "double.js",
+            "exports.double = (list) => list.map((one) => 2 * one)",
+            true,
+        ),
+    ]);
+    program.directory = folder.path().to_owned();
+    let packed = Processor::read(program).unwrap().pack().unwrap();
+    let packed = serde_json::from_str(&serde_json::to_string(&packed).unwrap()).unwrap();
+    let cwd = folder.path().to_string_lossy().into_owned();
+    drop(folder);
+    let env = BTreeMap::from([("NAME".to_owned(), "n".to_owned())]);
+    let processor = Processor::unpack(packed, env).unwrap();
+    LocalSet::new()
+        .run_until(async {
+            let trial = Trial {
+                instance: processor.instance().unwrap(),
+                ..Trial::new("exports.f = () => {}")
+            };
+            let returned = step(&*trial.guest(), "f").await.unwrap();
+            let Some((_, Value::Array(seen))) = returned.variables.first() else {
+                panic!("{returned:?}");
+            };
+            assert_eq!(seen[..3], [json!([2, 4]), json!(true), json!(false)]);
+            assert_eq!(seen[3], cwd);
+            let absent = "ENOENT: no such file or directory, ";
+            assert_eq!(seen[4], "n");
+            for (answer, asked) in
+                seen[5..]
+                    .iter()
+                    .zip(["open 'late.json'", "open '/etc/passwd'", "scandir '/'"])
+            {
+                let text = answer.as_str().unwrap();
+                assert!(text.starts_with(&format!("{absent}{asked}")), "{text}");
+            }
+        })
+        .await;
 }
 
 #[test]
