@@ -44,7 +44,7 @@ enum Command {
     Doctor(doctor::Options),
     Run(Box<run::Options>),
     Line(Box<run::LineOptions>),
-    Quick(run::QuickOptions),
+    Quick(Box<run::QuickOptions>),
     Probe(Box<probe::Options>),
     Inspect(run::InspectOptions),
     Archive(Box<run::ArchiveOptions>),

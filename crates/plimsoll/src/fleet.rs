@@ -5,6 +5,7 @@ mod accounts;
 mod agent;
 mod agents;
 mod errand;
+mod file_set;
 mod flags;
 mod package;
 mod runner;
@@ -14,8 +15,9 @@ pub(crate) use self::{
     agent::Options as AgentOptions,
     agents::Options as AgentsOptions,
     errand::{Errand, Field, Outing},
+    file_set::{FileEntry, FileSet},
     flags::{FleetFlags, Wanted},
-    package::{Package, ScriptPackage},
+    package::{ArtilleryPackage, Package, ScriptPackage},
 };
 
 /// The version that all members of a fleet must have: that of `plimsoll --version` without the kind of machine.

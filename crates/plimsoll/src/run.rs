@@ -29,7 +29,7 @@ use plimsoll_scenario::dialect::Dialect;
 
 pub(crate) use self::{
     archive::Options as ArchiveOptions,
-    artillery::QuickOptions,
+    artillery::{QuickOptions, take_part_in_artillery},
     check::{ArtilleryFlags, Findings, Input, LayerFlags, Located, check},
     dialect::{is_document, is_script},
     fleet::take_part_in_script,

@@ -34,7 +34,7 @@ use plimsoll_script::Redaction;
 pub(crate) use self::{
     basis::Basis,
     ending::{Ender, Ends, of_error},
-    engine::{EngineTest, Finished, Users, health},
+    engine::{EngineTest, Finished, Users},
     flags::{Format, SessionFlags},
     load_test::{Company, Ended, LoadTest},
     log::{LogFormat, LogOutput, LogSettings},

@@ -87,6 +87,14 @@ export class Fleet {
     return { ...outcome, summary: outcome.stdout.trim().startsWith("{") ? JSON.parse(outcome.stdout) : null };
   }
 
+  /** Runs another command on all agents, beside these files: `{ code, stdout, stderr, cwd }`. */
+  async perform(files, command, ...args) {
+    const cwd = folderOf(this.#t, files);
+    const env = { ROOM: "lobby" };
+    const outcome = await plimsollIn({ cwd, env }, command, ...this.#flags, "--agents", String(this.agents.length), ...args);
+    return { ...outcome, cwd };
+  }
+
   /** Waits until no agent works for a run. */
   free() {
     const isFree = async () => {

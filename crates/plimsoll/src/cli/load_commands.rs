@@ -115,9 +115,7 @@ const GAPS: [(&[&str], &[&str], &str); 13] = [
     (
         FLEET,
         &[
-            ARTILLERY,
             WSDIRECTOR,
-            "quick",
             "bench broadcast",
             "bench connect",
             "bench echo",
@@ -126,7 +124,7 @@ const GAPS: [(&[&str], &[&str], &str); 13] = [
             LINE,
             LINE_BENCH,
         ],
-        "Not there yet: fleets run k6 scripts.",
+        "Not there yet: fleets run scripts, Artillery files and `quick`.",
     ),
     (
         &[THRESHOLDS],

@@ -1,6 +1,12 @@
 //! What a coordinator sends to its agents.
 
+use std::{collections::BTreeMap, time::Duration};
+
+use plimsoll_fleet::MAX_PACKAGE_BYTES;
+use plimsoll_script::PackedProcessor;
 use serde::{Deserialize, Serialize};
+
+use super::FileEntry;
 
 /// What an agent makes its part of a run from: a line of JSON, and the bytes of an archive behind it.
 #[derive(Debug, Serialize, Deserialize)]
@@ -8,6 +14,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum Package {
     /// A k6 script.
     Script(ScriptPackage),
+    /// An Artillery file.
+    Artillery(Box<ArtilleryPackage>),
 }
 
 /// A k6 script, whose archive has its modules, files and options.
@@ -21,13 +29,49 @@ pub(crate) struct ScriptPackage {
     pub(crate) breaks_down: bool,
 }
 
+/// An Artillery file with the flags of its run. Paths are those of the coordinator.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct ArtilleryPackage {
+    /// The files that lie over each other, in their order.
+    pub(crate) sources: Vec<String>,
+    /// `--config`, which is among the sources.
+    pub(crate) config: Option<String>,
+    pub(crate) payload: Option<String>,
+    pub(crate) overrides: Option<String>,
+    pub(crate) target: Option<String>,
+    pub(crate) environment: Option<String>,
+    /// `--variables`.
+    pub(crate) variables: Option<String>,
+    pub(crate) scenario_name: Option<String>,
+    pub(crate) is_insecure: bool,
+    pub(crate) is_solo: bool,
+    pub(crate) max_duration: Option<Duration>,
+    /// The seed of what is random and the same for all users.
+    pub(crate) seed: u64,
+    /// Variables of the coordinator's environment.
+    pub(crate) system: BTreeMap<String, String>,
+    /// All files, in the order of their contents.
+    pub(crate) files: Vec<FileEntry>,
+    /// The modules of functions, by their paths.
+    pub(crate) processors: BTreeMap<String, PackedProcessor>,
+}
+
 impl Package {
     /// The package with an archive as bytes.
-    pub(crate) fn write(&self, archive: &[u8]) -> Vec<u8> {
-        let mut bytes = serde_json::to_vec(self).expect("packages have only what JSON has");
+    ///
+    /// # Errors
+    /// It is too large.
+    pub(crate) fn write(&self, archive: &[u8]) -> Result<Vec<u8>, String> {
+        let mut bytes = serde_json::to_vec(self).map_err(|error| error.to_string())?;
         bytes.push(b'\n');
         bytes.extend_from_slice(archive);
-        bytes
+        if bytes.len() as u64 > MAX_PACKAGE_BYTES {
+            return Err(format!(
+                "the test with its files has {} bytes, and agents take at most {MAX_PACKAGE_BYTES}",
+                bytes.len()
+            ));
+        }
+        Ok(bytes)
     }
 
     /// The package and its archive.
@@ -54,8 +98,10 @@ mod tests {
             no_thresholds: true,
             breaks_down: false,
         });
-        let bytes = package.write(b"tar\nbytes");
-        let (Package::Script(read), archive) = Package::read(&bytes).expect("a package");
+        let bytes = package.write(b"tar\nbytes").unwrap();
+        let Ok((Package::Script(read), archive)) = Package::read(&bytes) else {
+            panic!("no package");
+        };
         assert_eq!(
             (read.name.as_str(), archive),
             ("line\nbreak.js", &b"tar\nbytes"[..])

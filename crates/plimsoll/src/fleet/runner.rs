@@ -16,6 +16,9 @@ impl Workshop for Runner {
             Ok((Package::Script(package), archive)) => {
                 run::take_part_in_script(&package, archive, &task, &surroundings).await;
             }
+            Ok((Package::Artillery(package), contents)) => {
+                run::take_part_in_artillery(&package, contents, &task, &surroundings).await;
+            }
             Err(problem) => task.duty.refuse(problem, false).await,
         }
     }

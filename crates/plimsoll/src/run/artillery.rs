@@ -11,9 +11,11 @@ use crate::{
 };
 
 mod file_test;
+mod fleet;
 mod gateways;
 mod guard;
 mod input;
+mod library;
 mod marks;
 mod names;
 mod options;
@@ -23,6 +25,7 @@ mod reports;
 mod slack;
 mod summary;
 
+pub(crate) use self::fleet::take_part_in_artillery;
 pub(super) use self::input::{Input, read_files};
 #[cfg(test)]
 pub(crate) use self::options::ABSENT as ABSENT_FLAGS;
@@ -53,7 +56,7 @@ pub(super) fn check(
     surroundings: &Surroundings<'_>,
 ) -> Result<Vec<String>, Failure> {
     let sources = read_files(files, flags, surroundings)?;
-    let test = Input::new(flags).read(sources, surroundings)?;
+    let test = Input::new(flags).read(&sources, surroundings)?;
     test.plan().map_err(|error| Failure::Usage(error.to_string()))?;
     Ok(test.warnings().to_vec())
 }

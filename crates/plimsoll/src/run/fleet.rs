@@ -66,7 +66,7 @@ pub(super) fn errand(
     Ok(Errand {
         wanted,
         segments,
-        package: package.write(&archive),
+        package: package.write(&archive).map_err(wrong)?,
     })
 }
 

@@ -63,6 +63,11 @@ pub(crate) trait EngineTest {
         shortest_latency(&result.metrics)
     }
 
+    /// Takes in whether the figures are the target's alone.
+    fn judged(&mut self, health: &Health) {
+        let _ = health;
+    }
+
     /// Adds to the summary the part that only this test knows.
     fn complete(&self, summary: &mut Summary) {
         let _ = summary;
@@ -208,11 +213,13 @@ impl<T: EngineTest> LoadTest for OnEngine<T> {
             agents,
         } = ran?;
         test.finish(&result);
+        let health = of_agents.unwrap_or_else(|| health(&*test, &result));
+        test.judged(&health);
         let course = Course {
             subject: test.subject(),
             n_workers,
             recorder: recorder.into_inner(),
-            health: of_agents.unwrap_or_else(|| health(&*test, &result)),
+            health,
             accounts,
         };
         let mut summary = course.summarize(&result);
@@ -254,7 +261,7 @@ fn finished<'a>(ended: &'a Ended<'_, RunResult>) -> Finished<'a> {
 }
 
 /// Whether the figures are the target's alone.
-pub(crate) fn health(test: &impl EngineTest, result: &RunResult) -> Health {
+fn health(test: &impl EngineTest, result: &RunResult) -> Health {
     // Without any latency, the headline has the duration of iterations.
     let latency = test
         .latency(result)

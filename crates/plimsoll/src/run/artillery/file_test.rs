@@ -3,6 +3,7 @@
 use std::{cell::RefCell, fmt::Write as _, io, sync::Arc, time::Duration};
 
 use plimsoll_load::{
+    generator::Health,
     plan::Plan,
     preflight::UserKind,
     run::{Progress, RunEnd, RunResult},
@@ -16,10 +17,13 @@ use plimsoll_scenario::artillery::{Activity, Publication, Stages, Test, Users as
 
 use super::{
     super::results::write_file,
+    fleet,
     gateways::Gateways,
     guard::{Breach, Guard},
     input::{Input, Source},
+    library::Library,
     marks::Marking,
+    names::ALL_NAMES,
     options::{Options, ResultFlags},
     reports::Reports,
     slack, summary,
@@ -55,7 +59,13 @@ pub(super) async fn conduct(
     let mut input = Input::new(&options.test);
     input.is_solo = options.results.solo;
     input.max_duration = options.results.max_duration;
-    let test = input.read(sources, surroundings)?;
+    let wanted = options.fleet.wanted(surroundings)?;
+    let system = input.system(surroundings)?;
+    let library = match wanted {
+        None => Library::of_machine(surroundings),
+        Some(_) => Library::kept_of_machine(surroundings),
+    };
+    let test = input.read_from(&sources, &system, &library)?;
     for warning in test.warnings() {
         tracing::warn!("{warning}");
     }
@@ -78,6 +88,21 @@ pub(super) async fn conduct(
             "no user arrives before --max-duration ends the run".to_owned(),
         ));
     }
+    let errand = match (wanted, library.into_kept()) {
+        (Some(wanted), Some(kept)) => Some(fleet::errand(
+            wanted,
+            options,
+            &fleet::Read {
+                sources: &sources,
+                test: &test,
+                plan: &plan,
+                kept: &kept,
+                system: &system,
+                seed: input.seed,
+            },
+        )?),
+        _ => None,
+    };
     let ArtilleryUsers {
         registry,
         factory,
@@ -97,13 +122,17 @@ pub(super) async fn conduct(
         test: &test,
         activity,
         over: None,
+        health: Health::default(),
     };
     let users = Users {
         registry,
         factory,
         stages,
     };
-    session.run_on_engine(file_test, users).await
+    match errand {
+        None => session.run_on_engine(file_test, users).await,
+        Some(errand) => session.run_on_fleet(file_test, users, errand).await,
+    }
 }
 
 /// A file that is about to run.
@@ -121,6 +150,8 @@ struct FileTest<'a> {
     activity: Arc<Activity>,
     /// The result, after the end of the run.
     over: Option<Over>,
+    /// Whether the figures are the target's alone, after the end of the run.
+    health: Health,
 }
 
 /// The result of a run in Artillery's terms.
@@ -176,13 +207,17 @@ impl EngineTest for FileTest<'_> {
         self.over = Some(Over { figures, verdicts });
     }
 
-    fn latency(&self, _: &RunResult) -> Option<Duration> {
-        let figures = &self.over.as_ref()?.figures;
+    fn latency(&self, result: &RunResult) -> Option<Duration> {
+        let figures = &Figures::new(result.started_at, result.duration, &result.metrics, &ALL_NAMES);
         let latencies = ["websocket.response_time", "http.response_time"].iter();
         let latencies = latencies.filter_map(|name| figures.summaries.get(*name));
         latencies
             .map(|histogram| plimsoll_report::percentile(histogram, 95.0))
             .min()
+    }
+
+    fn judged(&mut self, health: &Health) {
+        self.health = health.clone();
     }
 
     fn complete(&self, summary: &mut Summary) {
@@ -300,7 +335,7 @@ impl FileTest<'_> {
             most_active: self.activity.peak(),
             n_interrupted: result.iterations.n_interrupted,
         };
-        arrivals.text(&session::health(self, result))
+        arrivals.text(&self.health)
     }
 }
 

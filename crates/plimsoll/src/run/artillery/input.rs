@@ -2,8 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs, io,
-    io::Read as _,
+    io,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -16,8 +15,8 @@ use plimsoll_scenario::{
 use plimsoll_script::PageSelector;
 
 use super::{
+    library::Library,
     options::{TestFlags, variables_of},
-    processor,
 };
 use crate::{exit::Failure, surroundings::Surroundings};
 
@@ -52,6 +51,8 @@ pub(in crate::run) struct Input<'a> {
     pub(super) is_solo: bool,
     /// The time after which the run ends; `None` unless it is set.
     pub(super) max_duration: Option<Duration>,
+    /// The seed of what is random and the same for all users.
+    pub(super) seed: u64,
 }
 
 impl<'a> Input<'a> {
@@ -60,26 +61,28 @@ impl<'a> Input<'a> {
             flags,
             is_solo: false,
             max_duration: None,
+            seed: fastrand::u64(..),
         }
     }
 
     /// Reads the test from its files, which lie over each other.
     pub(in crate::run) fn read(
         &self,
-        sources: Vec<Source>,
+        sources: &[Source],
         surroundings: &Surroundings<'_>,
     ) -> Result<Test, Failure> {
-        let mut sources = sources.into_iter();
-        let Some(Source { path, text }) = sources.next() else {
-            return Err(Failure::Usage(
-                "there is no file; expected one with `config` and `scenarios`".to_owned(),
-            ));
-        };
-        let mut document = Document::read(&path.display().to_string(), &text)?;
-        for over in sources {
-            let over = Document::read(&over.path.display().to_string(), &over.text)?;
-            document.overlay(over, Lists::ByPosition);
-        }
+        let system = self.system(surroundings)?;
+        self.read_from(sources, &system, &Library::of_machine(surroundings))
+    }
+
+    /// The variables of the environment, and those of `--dotenv`.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub(super) fn system(
+        &self,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<BTreeMap<String, String>, Failure> {
         let mut system: BTreeMap<_, _> = surroundings
             .environment
             .iter()
@@ -90,10 +93,30 @@ impl<'a> Input<'a> {
                 .map_err(|error| io::Error::other(format!("cannot read {}: {error}", path.display())))?;
             system.extend(variables_of(&text));
         }
+        Ok(system)
+    }
+
+    /// The same with the files of a library, and these variables of the system.
+    pub(super) fn read_from(
+        &self,
+        sources: &[Source],
+        system: &BTreeMap<String, String>,
+        library: &Library<'_>,
+    ) -> Result<Test, Failure> {
+        let Some((Source { path, text }, over)) = sources.split_first() else {
+            return Err(Failure::Usage(
+                "there is no file; expected one with `config` and `scenarios`".to_owned(),
+            ));
+        };
+        let mut document = Document::read(&path.display().to_string(), text)?;
+        for over in over {
+            let over = Document::read(&over.path.display().to_string(), &over.text)?;
+            document.overlay(over, Lists::ByPosition);
+        }
         let test = artillery::read(
             document,
             &artillery::Surroundings {
-                path: &path,
+                path,
                 config_path: self.flags.layers.config.as_deref(),
                 overrides: self.flags.layers.overrides.clone(),
                 payload: self.flags.layers.payload.clone(),
@@ -104,20 +127,14 @@ impl<'a> Input<'a> {
                 scenario_name: self.flags.scenario_name.clone(),
                 is_solo: self.is_solo,
                 max_duration: self.max_duration,
-                read_bytes: Arc::new(read_bytes),
+                read_bytes: library.reads_bytes(),
                 read_selector: &|text| Ok(Arc::new(PageSelector::new(text)?)),
-                load_processor: &|path| processor::load(path, &system),
+                load_processor: &|path| library.processor(path, system),
                 system: system.clone(),
-                read_file: surroundings.read_file,
-                seed: fastrand::u64(..),
+                read_file: &|path| library.text(path),
+                seed: self.seed,
             },
         )?;
         Ok(test)
     }
-}
-
-fn read_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    fs::File::open(path)?.take(most).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

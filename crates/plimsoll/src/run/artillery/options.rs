@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::{
     exit::{Failure, TestFailure},
+    fleet::FleetFlags,
     series::{SeriesFlags, Targeted},
     session::SessionFlags,
 };
@@ -40,6 +41,8 @@ pub(in crate::run) struct Options {
     pub(super) results: ResultFlags,
     #[command(flatten)]
     pub(super) marks: MarkFlags,
+    #[command(flatten)]
+    pub(super) fleet: FleetFlags,
     #[command(flatten)]
     pub(super) session: SessionFlags,
     /// Log debug messages, too.

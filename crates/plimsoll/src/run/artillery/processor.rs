@@ -2,7 +2,6 @@
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-use plimsoll_scenario::artillery::hooks;
 use plimsoll_script::{
     PROCESSOR_MODULES, Processor, Program, modules, node_modules,
     source::{self, Builtins, Entry},
@@ -12,10 +11,7 @@ use plimsoll_script::{
 ///
 /// # Errors
 /// For people, with the place in the source.
-pub(super) fn load(
-    path: &Path,
-    system: &BTreeMap<String, String>,
-) -> Result<Arc<dyn hooks::Processor>, String> {
+pub(super) fn load(path: &Path, system: &BTreeMap<String, String>) -> Result<Arc<Processor>, String> {
     let absent: Vec<_> = modules::ids()
         .filter(|id| !PROCESSOR_MODULES.contains(id))
         .map(|id| {

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     exit::{Failure, Status},
+    fleet::FleetFlags,
     runtime::run_local,
     series::{SeriesFlags, Targeted, lead},
     session::SessionFlags,
@@ -41,6 +42,8 @@ pub(crate) struct Options {
     #[arg(long, short = 'k')]
     insecure: bool,
     #[command(flatten)]
+    fleet: FleetFlags,
+    #[command(flatten)]
     session: SessionFlags,
 }
 
@@ -64,6 +67,7 @@ impl Options {
                 ..ResultFlags::default()
             },
             marks: MarkFlags::default(),
+            fleet: self.fleet,
             session: self.session,
             verbose: false,
         };

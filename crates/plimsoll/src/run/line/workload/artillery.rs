@@ -48,7 +48,7 @@ impl ArtilleryTest {
             flags.target.clone_from(&options.url);
         }
         let sources = read_files(std::slice::from_ref(&options.file), &flags, surroundings)?;
-        let test = Input::new(&flags).read(sources, surroundings)?;
+        let test = Input::new(&flags).read(&sources, surroundings)?;
         for warning in flags.warnings() {
             tracing::warn!("{warning}");
         }

@@ -1,0 +1,206 @@
+// Artillery files and `plimsoll quick` from several agents, which meet at a real NATS server: what one
+// process does, seen by a real target. Agents have neither the files nor the environment of their coordinator.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { WebSocketServer } from "ws";
+import { Fleet } from "./support/fleet.mjs";
+import { plimsollIn } from "./support/plimsoll.mjs";
+import { folderOf } from "./support/scripts.mjs";
+
+/** A target that remembers the requests that came. */
+async function target(t) {
+  const asked = [];
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString();
+    asked.push([request.method, request.url, request.headers["x-from"] ?? "", body.length].join(" "));
+    response.end(JSON.stringify({ token: "t1", number: asked.length }));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { asked, url: `http://127.0.0.1:${server.address().port}` };
+}
+
+/** Runs a command in one process (`n` is 0), or on a fleet of `n` agents. */
+async function perform(t, n, files, command, ...args) {
+  if (n > 0) return (await Fleet.start(t, n)).perform(files, command, ...args);
+  const cwd = folderOf(t, files);
+  return { ...(await plimsollIn({ cwd, env: { ROOM: "lobby" } }, command, ...args)), cwd };
+}
+
+/** The counters of Artillery's report that do not depend on time. */
+function counters(cwd, report = "report.json") {
+  const { aggregate } = JSON.parse(readFileSync(join(cwd, report), "utf8"));
+  return Object.fromEntries(Object.entries(aggregate.counters).filter(([name]) => !/bytes/.test(name)).sort());
+}
+
+const PHASES = "[{duration: 1, arrivalRate: 20}, {pause: 0.2}, {duration: 1, arrivalCount: 11, name: c}, {duration: 1, arrivalRate: 5, rampTo: 40}]";
+
+const FILE = (url, { phases = PHASES, config = "", flow = "" } = {}) => `
+config:
+  target: "${url}"
+  phases: ${phases}
+  payload: { path: users.csv, fields: [name, age], order: sequence, skipHeader: true }
+${config}
+before: { flow: [{ get: { url: "/before/{{ name }}", capture: { json: $.token, as: token } } }] }
+after: { flow: [{ get: { url: "/after/{{ name }}/{{ token }}" } }] }
+scenarios:
+- flow:
+  - post: { url: "/{{ token }}/{{ $env.ROOM }}/{{ name }}/{{ $testId }}", json: { a: 1 } }
+${flow}
+`;
+
+const USERS = `name,age\n${Array.from({ length: 7 }, (_, at) => `u${at},${at}`).join("\n")}\n`;
+
+describe("an Artillery file", () => {
+  test("does on two and three agents what it does in one process", async (t) => {
+    const outcomes = [];
+    for (const n of [0, 2, 3]) {
+      const { asked, url } = await target(t);
+      const files = { "test.yml": FILE(url), "users.csv": USERS };
+      const { code, stdout, stderr, cwd } = await perform(t, n, files, "run", "test.yml", "-o", "report.json");
+      assert.equal(code, 0, stderr + stdout);
+      assert.equal(asked[0], "GET /before/u0  0");
+      assert.match(stdout, /53 of 53 users that were due arrived/);
+      const ids = new Set(asked.flatMap((line) => /\/(t[0-9a-f]{16}) /.exec(line)?.[1] ?? []));
+      assert.equal(ids.size, 1);
+      // `after` has the row behind the last user's.
+      assert.equal(asked.at(-1), "GET /after/u5/t1  0");
+      outcomes.push([asked.map((line) => line.replace(/t[0-9a-f]{16}/, "id")).sort(), counters(cwd)]);
+    }
+    const [whole, ...parts] = outcomes;
+    assert.equal(whole[0].length, 55);
+    for (const part of parts) assert.deepEqual(part, whole);
+  });
+
+  test("brings its processor with modules, packages, data and forms, wherever they are", async (t) => {
+    const outer = folderOf(t, { "users.csv": USERS, "cat.png": "x".repeat(5000) });
+    const modules = {
+      "functions.js": `
+        const { readFileSync, existsSync } = require("node:fs");
+        const { letters } = require("some-package");
+        const { from } = require("./lib.js");
+        const names = JSON.parse(readFileSync(__dirname + "/names.json", "utf8"));
+        module.exports = {
+          sign(request, context, ee, next) {
+            request.headers = { "x-from": [from, letters, names.length, existsSync("names.json"), process.env.ROOM].join(",") };
+            ee.emit("counter", "signed", 1);
+            ee.emit("histogram", "size", 3);
+            next();
+          },
+        };`,
+      "lib.js": `exports.from = "lib";`,
+      "names.json": `["a", "b"]`,
+      "overrides.yml": "config: { phases: [{ duration: 1, arrivalCount: 12 }] }",
+    };
+    const config = (url) => `
+config: { target: "${url}", processor: ./functions.js, payload: { path: "${outer}/users.csv", fields: [name, age] } }
+scenarios: [{ beforeRequest: sign, flow: [{ post: { url: "/form", formData: { file: { fromFile: "${outer}/cat.png" } } } }] }]`;
+    const outcomes = [];
+    for (const n of [0, 2]) {
+      const { asked, url } = await target(t);
+      const files = { "test.yml": config(url), ...modules, "node_modules/some-package/index.js": `exports.letters = "p";` };
+      const { code, stderr, cwd } = await perform(t, n, files, "run", "--config", "overrides.yml", "test.yml", "-o", "report.json");
+      assert.equal(code, 0, stderr);
+      assert.match(asked[0], /^POST \/form lib,p,2,true,lobby 5\d\d\d$/);
+      outcomes.push([asked.sort(), counters(cwd)]);
+    }
+    assert.equal(outcomes[0][1].signed, 12);
+    assert.deepEqual(outcomes[1], outcomes[0]);
+  });
+
+  test("holds users in closed phases, judges the whole, and ends with the code of one process", async (t) => {
+    const file = (url, ensure) => `
+config:
+  target: "${url}"
+  phases: [{ duration: 1, users: 5 }]
+  ensure: ${ensure}
+scenarios: [{ flow: [{ get: { url: "/a", expect: { statusCode: 200 } } }, { think: 0.3 }] }]`;
+    const fleet = await Fleet.start(t, 2);
+    const { asked, url } = await target(t);
+    // Each agent alone has fewer.
+    const met = await fleet.perform({ "test.yml": file(url, "{ conditions: [{ expression: 'http.requests > 14' }] }") }, "run", "test.yml");
+    assert.equal(met.code, 0, met.stderr + met.stdout);
+    assert.match(met.stdout, /at most [5-6] were active at once\n {2}\d+ followed each other/);
+    assert.equal(asked.length, Number(/http\.requests: \.+ (\d+)/.exec(met.stdout.slice(met.stdout.indexOf("Summary report")))[1]));
+    const unmet = await fleet.perform({ "test.yml": file(url, "{ thresholds: [{ http.requests: 14 }] }") }, "run", "test.yml");
+    assert.equal(unmet.code, 1, unmet.stderr);
+    const early = file(url, "{ thresholds: [{ http.requests: 14, abortOnFail: true }] }").replace("duration: 1", "duration: 60");
+    const aborted = await fleet.perform({ "test.yml": early }, "run", "test.yml");
+    assert.match(aborted.stderr, /the check `http.requests < 14` of `ensure` failed after \d+\.\d s and ended the run/);
+    await fleet.free();
+  });
+
+  test("is refused where several machines cannot do what one does", async (t) => {
+    const check = async (files, words, ...args) => {
+      const cwd = folderOf(t, files);
+      const { code, stderr } = await plimsollIn({ cwd }, "run", "--fleet", "nats://localhost:1", "--agents", "2", "test.yml", ...args);
+      assert.ok(code === 2 || code === 104, stderr);
+      assert.match(stderr, words);
+    };
+    const file = (phase, config = "", flow = "{ think: 1 }") => ({
+      "test.yml": `config: { target: "http://localhost:1", phases: [${phase}]${config} }\nscenarios: [{ flow: [${flow}] }]`,
+      "users.csv": USERS,
+    });
+    const one = "{ duration: 1, arrivalCount: 1 }";
+    await check(file("{ duration: 1, arrivalRate: 9, maxVusers: 2 }"), /config\.phases\[0\]: `maxVusers` limits the active users of all machines/);
+    const sequence = ", payload: { path: users.csv, fields: [a, b], order: sequence }";
+    await check(file("{ duration: 1, users: 2 }", sequence), /config\.payload: the `order` sequence is that of arrivals/);
+    const late = "{ post: { url: /, formData: { a: { fromFile: '{{ x }}' } } } }";
+    await check(file(one, "", late), /formData\.a\.fromFile: the path depends on the user/);
+    const metrics = ", plugins: { publish-metrics: [{ type: statsd, host: localhost }] }";
+    await check(file(one, metrics), /`publish-metrics` and --fleet exclude each other|unknown reporter/);
+    await check(file(one), /--out and --fleet exclude each other/, "--out", "json=a.json");
+  });
+
+  test("a module that asks for what agents do not have names the agent", async (t) => {
+    const fleet = await Fleet.start(t, 2);
+    const files = {
+      "test.yml": `config: { target: "http://localhost:1", processor: f.js, phases: [{ duration: 1, arrivalCount: 1 }] }\nscenarios: [{ flow: [{ function: f }] }]`,
+      "f.js": `require("node:fs").readdirSync("."); exports.f = (context, events, done) => done();`,
+    };
+    const { code, stderr } = await fleet.perform(files, "run", "test.yml");
+    assert.notEqual(code, 0);
+    assert.match(stderr, /agent a[12]: .*cannot use f\.js: .*scandir '\.' \(agents of a fleet have the files that the module reads/s);
+    await fleet.free();
+  });
+});
+
+/** A server that sends each message to all clients. */
+async function echoToAll(t) {
+  const seen = { n_clients: 0, messages: [] };
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  await once(server, "listening");
+  t.after(() => server.close());
+  server.on("connection", (socket) => {
+    seen.n_clients += 1;
+    socket.on("message", (message) => {
+      seen.messages.push(message.toString());
+      for (const client of server.clients) client.send(message.toString());
+    });
+  });
+  return { seen, url: `ws://127.0.0.1:${server.address().port}/` };
+}
+
+describe("plimsoll quick", () => {
+  test("shares users among agents", async (t) => {
+    const fleet = await Fleet.start(t, 3);
+    const http = await target(t);
+    const requests = await fleet.perform({}, "quick", http.url, "--count", "7", "--num", "3");
+    assert.equal(requests.code, 0, requests.stderr);
+    assert.equal(http.asked.length, 21);
+    assert.match(requests.stdout, /7 of 7 users that were due arrived/);
+    const { seen, url } = await echoToAll(t);
+    const messages = await fleet.perform({}, "quick", url, "--count", "2", "--num", "3");
+    assert.equal(messages.code, 0, messages.stderr);
+    assert.deepEqual([seen.n_clients, seen.messages.length], [2, 6]);
+  });
+});
