@@ -3,31 +3,24 @@
 mod roster;
 
 use std::{
-    io,
     pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use tokio::sync::mpsc;
-
 use self::roster::Roster;
 use crate::{
     interrupt::Interrupt,
     ledger::{Nodes, SendTable},
+    staff::Staff,
     wire::Command,
-    worker::{self, ClientId, Event, Handle, Order, Report, SendOrder, Setup, Way},
+    worker::{ClientId, Event, Order, Report, SendOrder, Way},
 };
-
-/// Events that wait for the coordinator. When it is full the workers keep their events, which are bounded by the
-/// orders.
-const N_EVENTS: usize = 4096;
 
 /// All workers of a run.
 #[derive(Debug)]
 pub(crate) struct Fleet {
-    workers: Vec<Handle>,
-    events: mpsc::Receiver<Event>,
+    staff: Staff,
     roster: Roster,
     /// The clients of the first server, which send.
     senders: Roster,
@@ -43,22 +36,17 @@ pub(crate) struct Fleet {
 pub struct WorkerLost;
 
 impl Fleet {
-    /// Starts `n_workers` workers. `seed` decides which clients send.
-    ///
-    /// # Errors
-    /// The system gives no thread or no event queue.
-    pub(crate) fn start(n_workers: usize, setup: &Arc<Setup>, seed: u64) -> io::Result<Self> {
-        let (sender, events) = mpsc::channel(N_EVENTS);
-        let start = |idx| worker::spawn(idx, Arc::clone(setup), sender.clone());
-        Ok(Self {
-            workers: (0..n_workers).map(start).collect::<io::Result<_>>()?,
-            events,
+    /// A fleet of these workers, whose clients have so many routes to each server. `seed` decides which clients send.
+    pub(crate) fn new(staff: Staff, n_routes: Vec<usize>, seed: u64) -> Self {
+        let n_workers = staff.len();
+        Self {
+            staff,
             roster: Roster::new(n_workers),
             senders: Roster::new(n_workers),
-            n_routes: setup.routes.iter().map(Vec::len).collect(),
+            n_routes,
             n_opened: 0,
             rng: fastrand::Rng::with_seed(seed),
-        })
+        }
     }
 
     /// The number of connected clients.
@@ -78,19 +66,28 @@ impl Fleet {
 
     /// Begins to open one more client. Workers, servers and routes take turns.
     pub(crate) async fn open_one(&mut self) -> Result<(), WorkerLost> {
-        let n_workers = self.workers.len();
+        let n_workers = self.staff.len();
         let (worker, slot) = (self.n_opened % n_workers, self.n_opened / n_workers);
         let n_nodes = self.n_routes.len();
         let node = Nodes::new(n_nodes, worker).of(slot);
         let route = slot / n_nodes % self.n_routes[node];
         self.n_opened += 1;
-        self.order(worker, Order::Open(Way { node, route })).await
+        self.staff.order(worker, Order::Open(Way { node, route })).await
     }
 
-    /// Makes all connected clients listeners of the step.
-    pub(crate) async fn open_step(&mut self, table: &Arc<SendTable>) -> Result<(), WorkerLost> {
-        for worker in 0..self.workers.len() {
-            self.order(worker, Order::OpenStep(Arc::clone(table))).await?;
+    /// Makes all connected clients listeners of the step. Returns when all workers have done so. Other events that arrive
+    /// in the meantime go to `on_event`.
+    pub(crate) async fn open_step(
+        &mut self,
+        table: &Arc<SendTable>,
+        mut on_event: impl FnMut(Event),
+    ) -> Result<(), WorkerLost> {
+        let mut n_missing = self.order_all(|| Order::OpenStep(Arc::clone(table))).await?;
+        while n_missing > 0 {
+            match self.next_event().await? {
+                Event::StepOpened => n_missing -= 1,
+                event => on_event(event),
+            }
         }
         Ok(())
     }
@@ -106,17 +103,14 @@ impl Fleet {
         let Some(ClientId { worker, slot }) = self.senders.pick(&mut self.rng) else {
             return Ok(false);
         };
-        self.order(
-            worker,
-            Order::Send(SendOrder {
-                slot,
-                command,
-                id,
-                floor,
-                due,
-            }),
-        )
-        .await?;
+        let order = SendOrder {
+            slot,
+            command,
+            id,
+            floor,
+            due,
+        };
+        self.staff.order(worker, Order::Send(order)).await?;
         Ok(true)
     }
 
@@ -127,24 +121,19 @@ impl Fleet {
 
     /// Lets all workers tell the deliveries since the last time, which was up to a second before `at`.
     pub(crate) async fn collect(&mut self, at: Duration) -> Result<(), WorkerLost> {
-        for worker in 0..self.workers.len() {
-            self.order(worker, Order::Collect { at }).await?;
-        }
+        self.order_all(|| Order::Collect { at }).await?;
         Ok(())
     }
 
     /// Lets all workers tell how many deliveries of a step have arrived, of its broadcasts with ids below `end_id`. Returns
     /// the number of answers to come.
     pub(crate) async fn survey(&mut self, step_idx: usize, end_id: u64) -> Result<usize, WorkerLost> {
-        for worker in 0..self.workers.len() {
-            self.order(worker, Order::Survey { step_idx, end_id }).await?;
-        }
-        Ok(self.workers.len())
+        self.order_all(|| Order::Survey { step_idx, end_id }).await
     }
 
     /// The next event; the roster knows it already.
     pub(crate) async fn next_event(&mut self) -> Result<Event, WorkerLost> {
-        let event = self.events.recv().await.ok_or(WorkerLost)?;
+        let event = self.staff.next_event().await?;
         match &event {
             Event::Opened { client, .. } => {
                 self.roster.add(*client);
@@ -192,11 +181,8 @@ impl Fleet {
         order: impl Fn() -> Order,
         mut on_event: impl FnMut(Event),
     ) -> Result<Report, WorkerLost> {
-        for worker in 0..self.workers.len() {
-            self.order(worker, order()).await?;
-        }
+        let mut n_missing = self.order_all(order).await?;
         let mut all = Report::default();
-        let mut n_missing = self.workers.len();
         while n_missing > 0 {
             match self.next_event().await? {
                 Event::Reported(report) => {
@@ -211,12 +197,7 @@ impl Fleet {
 
     /// Closes all connections and waits for the workers to end. Otherwise the end of the process does that.
     pub(crate) async fn finish(self, mut interrupt: Interrupt) {
-        let mut events = self.events;
-        let threads: Vec<_> = self
-            .workers
-            .into_iter()
-            .map(|Handle { orders: _, thread }| thread)
-            .collect();
+        let (mut events, threads) = self.staff.dismiss();
         // Without orders a worker ends, and its end of the events with it.
         let mut all_ended = pin!(async { while events.recv().await.is_some() {} });
         loop {
@@ -234,12 +215,12 @@ impl Fleet {
         }
     }
 
-    async fn order(&mut self, worker: usize, order: Order) -> Result<(), WorkerLost> {
-        self.workers[worker]
-            .orders
-            .send(order)
-            .await
-            .map_err(|_| WorkerLost)
+    /// Gives the same order to all workers. Returns their number.
+    async fn order_all(&self, order: impl Fn() -> Order) -> Result<usize, WorkerLost> {
+        for worker in 0..self.staff.len() {
+            self.staff.order(worker, order()).await?;
+        }
+        Ok(self.staff.len())
     }
 }
 

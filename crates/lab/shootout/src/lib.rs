@@ -11,7 +11,7 @@
 //! And the workload of ab, in [`http`], which runs in its own way because it has no deliveries to account for.
 //!
 //! From the outside in: a [`Bench`] has checked options. A coordinator runs it ([`exchange`], [`connect`]), which gives
-//! orders to a `fleet` of one `worker` per core. Each worker carries its clients and keeps a `ledger` of what they got. An
+//! orders to a `fleet` of one `worker` per core; `staff` is the way to them. Each worker carries its clients and keeps a `ledger` of what they got. An
 //! [`outcome::Outcome`] comes out, and `output` writes it. The command line, signals and keys are the caller's: they come in
 //! as options, as [`Company`] and as a [`GoAhead`].
 
@@ -41,6 +41,7 @@ mod samples;
 mod sampling;
 mod server_type;
 mod sink;
+mod staff;
 mod talk;
 mod trial;
 mod window;

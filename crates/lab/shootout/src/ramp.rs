@@ -12,7 +12,7 @@ use crate::{
     samples::Samples,
     sink::Progress,
     window::Window,
-    worker::{Opening, Unready},
+    worker::Opening,
 };
 
 /// The results of connecting the clients of a step.
@@ -46,12 +46,10 @@ pub(crate) async fn ramp(run: &mut Run<'_>, n_clients: usize, width: usize) -> R
                 window.done();
                 n_done += 1;
             }
-            Turn::OpenFailed(unready) => {
-                run.note_failed_opening(&unready);
-                let Unready { cause, example } = unready;
+            Turn::OpenFailed(failing) => {
+                run.note_failed_opening(&failing);
                 let at = run.started.elapsed();
-                ramp.failures
-                    .add_as(&cause.to_string(), &cause.explain(&example), 1, at);
+                ramp.failures.add_as(&failing.cause, &failing.explained(), 1, at);
                 window.done();
                 n_done += 1;
             }

@@ -8,6 +8,7 @@
 
 mod book;
 mod connection;
+mod failing;
 mod mailbox;
 mod opening;
 
@@ -20,7 +21,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use plimsoll_clients::{cause::Cause, dial::Traffic, websocket};
+use plimsoll_clients::{dial::Traffic, websocket};
 use plimsoll_load::{generator::Monitor, histogram::Histogram};
 use tokio::{
     runtime::{Builder, LocalOptions},
@@ -29,12 +30,12 @@ use tokio::{
     time::timeout,
 };
 
-pub(crate) use self::opening::Opening;
 use self::{
     book::Book,
     connection::{Letter, live},
     mailbox::Mailbox,
 };
+pub(crate) use self::{failing::Failing, opening::Opening};
 use crate::{
     ledger::{Completion, Harvest, Nodes, SendTable, Standing, Tally},
     wire::{Command, Wire},
@@ -109,30 +110,23 @@ pub(crate) struct SendOrder {
     pub(crate) due: Option<Instant>,
 }
 
-/// Why a client did not get ready.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Unready {
-    /// The cause by which it is counted.
-    pub(crate) cause: Cause,
-    /// The failure in full, with addresses and the server's words.
-    pub(crate) example: String,
-}
-
 /// An event of a worker.
 #[derive(Debug)]
 pub(crate) enum Event {
     /// A client is ready.
     Opened { client: ClientId, opening: Opening },
     /// A client did not get ready.
-    OpenFailed(Unready),
+    OpenFailed(Failing),
     /// A client that was ready has lost its connection.
-    Dropped { client: ClientId, cause: Cause },
+    Dropped { client: ClientId, failing: Failing },
     /// The sender of a message has its answer.
     Answered { id: u64, latency: Duration },
     /// The sender of a message will get no answer.
     Unanswerable { id: u64 },
     /// A broadcast has arrived at all clients of the worker that it can still arrive at, or its step was closed.
     Completed(Completion),
+    /// The answer to [`Order::OpenStep`].
+    StepOpened,
     /// The answer to [`Order::Survey`].
     Surveyed(Standing),
     /// The server has sent Action Cable's welcome, although its type is another one.
@@ -263,6 +257,7 @@ impl Shared {
                 let mailboxes = self.mailboxes.borrow();
                 let connected = mailboxes.iter().map(Option::is_some);
                 self.book.borrow_mut().open_step(table, connected);
+                self.outbox.post(Event::StepOpened);
             }
             Order::Send(order) => match self.mailboxes.borrow().get(order.slot) {
                 Some(Some(mailbox)) => mailbox.post(Letter::Send(order)),

@@ -11,7 +11,7 @@ use plimsoll_clients::{
 };
 use plimsoll_websocket::Event as Frame;
 
-use super::{Event, SendOrder, Shared, Way, book::Note, mailbox::Mailbox, opening};
+use super::{Event, Failing, SendOrder, Shared, Way, book::Note, mailbox::Mailbox, opening};
 
 /// An order of the worker to a client. There is at most one letter per message in flight, and one to close.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Recipient for Listener<'_> {
 pub(super) async fn live(shared: Rc<Shared>, slot: usize, way: Way) {
     // Boxed, because it needs ten times the memory of what comes after it, and only for a moment.
     match Box::pin(opening::open(&shared.setup, way, &shared.traffic)).await {
-        Err(unready) => shared.outbox.post(Event::OpenFailed(unready)),
+        Err(failing) => shared.outbox.post(Event::OpenFailed(failing)),
         Ok((connection, opening)) => {
             let mailbox = shared.add_mailbox(slot);
             shared.outbox.post(Event::Opened {
@@ -50,7 +50,7 @@ pub(super) async fn live(shared: Rc<Shared>, slot: usize, way: Way) {
                 opening,
             });
             if let Some(cause) = listen(&shared, slot, connection, &mailbox).await {
-                shared.lose(slot, cause);
+                shared.lose(slot, &cause);
             }
         }
     }
@@ -106,14 +106,14 @@ impl Shared {
     }
 
     /// Settles the account of a client whose connection has ended.
-    fn lose(&self, slot: usize, cause: Cause) {
+    fn lose(&self, slot: usize, cause: &Cause) {
         self.mailboxes.borrow_mut()[slot] = None;
         for event in self.book.borrow_mut().drop_client(slot) {
             self.outbox.post(event);
         }
         self.outbox.post(Event::Dropped {
             client: self.client(slot),
-            cause,
+            failing: Failing::new(cause, cause),
         });
     }
 }

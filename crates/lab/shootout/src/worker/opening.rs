@@ -9,7 +9,7 @@ use plimsoll_clients::{
     websocket::{self, Connection, Timings},
 };
 
-use super::{Setup, Unready, Way};
+use super::{Failing, Setup, Way};
 
 /// The time until a client was ready, phase by phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,8 +30,8 @@ pub(super) async fn open(
     setup: &Setup,
     way: Way,
     traffic: &Rc<Traffic>,
-) -> Result<(Connection, Opening), Unready> {
-    let no_route = || Unready::new(Cause::Unreachable, &"no route to the target");
+) -> Result<(Connection, Opening), Failing> {
+    let no_route = || Failing::new(&Cause::Unreachable, &"no route to the target");
     let options = setup
         .routes
         .get(way.node)
@@ -41,25 +41,16 @@ pub(super) async fn open(
         let connecting = websocket::connect(options, traffic);
         let (connection, timings) = connecting
             .await
-            .map_err(|error| Unready::new(error.cause(), &error))?;
+            .map_err(|error| Failing::new(&error.cause(), &error))?;
         return Ok((connection, opening(&timings, None, None)));
     }
     let opened = cable::open(options, traffic).await;
-    let (mut connection, timings, welcome) = opened.map_err(|error| Unready::new(error.cause(), &error))?;
+    let (mut connection, timings, welcome) = opened.map_err(|error| Failing::new(&error.cause(), &error))?;
     cable::check_agreed(&connection, setup.wire.dialect())
-        .map_err(|error| Unready::new(error.cause(), &error))?;
+        .map_err(|error| Failing::new(&error.cause(), &error))?;
     let subscribe = cable::subscribe(&mut connection, setup.wire.channel(), setup.subscribe_limit).await;
-    let subscribe = subscribe.map_err(|error| Unready::new(error.cause(), &error))?;
+    let subscribe = subscribe.map_err(|error| Failing::new(&error.cause(), &error))?;
     Ok((connection, opening(&timings, Some(welcome), Some(subscribe))))
-}
-
-impl Unready {
-    fn new(cause: Cause, error: &impl ToString) -> Self {
-        Self {
-            cause,
-            example: error.to_string(),
-        }
-    }
 }
 
 fn opening(timings: &Timings, welcome: Option<Duration>, subscribe: Option<Duration>) -> Opening {
