@@ -5,8 +5,12 @@ use std::{future::Future, rc::Rc, time::Duration};
 use async_nats::Subscriber;
 use bytes::Bytes;
 use futures_util::StreamExt;
+use serde_json::value::RawValue;
 use tokio::{
-    sync::watch,
+    sync::{
+        mpsc::{self, error::TrySendError},
+        watch,
+    },
     task::JoinHandle,
     time::{Instant, MissedTickBehavior, interval, timeout},
 };
@@ -17,7 +21,7 @@ use crate::{
     duty::{Duty, Orders, Start},
     key::FleetKey,
     link::{Link, in_json},
-    message::{Answer, Assignment, Begin, Order, PROTOCOL, Profile, Request, Told},
+    message::{Answer, Assignment, Begin, Order, PROTOCOL, Profile, Request, Told, Work},
     parcel::Label,
     post::{Outbox, queue},
 };
@@ -31,6 +35,9 @@ const COORDINATOR_LOST: Duration = Duration::from_secs(25);
 
 /// How long the pieces of a content are asked for.
 const FETCH_FOR: Duration = Duration::from_secs(30);
+
+/// The most orders of a workload that wait for it. Reason: a workload takes them at once.
+const MAX_WORK: usize = 64;
 
 /// How long an agent that leaves waits for its last words to be taken.
 const LAST_WORDS: Duration = Duration::from_secs(3);
@@ -48,6 +55,8 @@ pub struct Task {
     pub n_instances: usize,
     /// What to tell, and what to do.
     pub duty: Duty,
+    /// The orders of a workload that directs its agents all the time, in their order.
+    pub work: mpsc::Receiver<Box<RawValue>>,
 }
 
 /// Carries out parts of runs.
@@ -77,6 +86,9 @@ struct Job {
     heard_at: Instant,
     work: Option<JoinHandle<()>>,
     duty: Option<Duty>,
+    /// The way of a workload's orders, and the number of the next ones. `None` until the agent has its part.
+    directions: Option<mpsc::Sender<Box<RawValue>>>,
+    n_directions: u64,
 }
 
 /// The state of an agent that serves.
@@ -118,9 +130,9 @@ impl Agent {
                 Some(request) = requests.next() => {
                     let answer = match serde_json::from_slice::<Request>(&request.payload) {
                         Ok(request) => service.answer(request).await,
-                        Err(error) => refused(format!("the request cannot be read: {error}")),
+                        Err(error) => Some(refused(format!("the request cannot be read: {error}"))),
                     };
-                    if let Some(reply) = request.reply {
+                    if let Some((answer, reply)) = answer.zip(request.reply) {
                         self.link.publish(reply.to_string(), in_json(&answer)).await;
                     }
                 }
@@ -156,8 +168,16 @@ impl<W: Workshop + 'static> Service<'_, W> {
         }
     }
 
-    async fn answer(&mut self, request: Request) -> Answer {
+    /// Does what is asked. `None`: not now, so the coordinator has to ask again.
+    async fn answer(&mut self, request: Request) -> Option<Answer> {
         let Request { run, order } = request;
+        if let Order::Work(work) = order {
+            return self.direct(&run, work);
+        }
+        Some(self.obey(run, order).await)
+    }
+
+    async fn obey(&mut self, run: String, order: Order) -> Answer {
         if let Order::Reserve { version, protocol } = order {
             return self.reserve(run, &version, protocol).await;
         }
@@ -175,7 +195,7 @@ impl<W: Workshop + 'static> Service<'_, W> {
         };
         job.heard_at = Instant::now();
         match order {
-            Order::Reserve { .. } | Order::Tell => {}
+            Order::Reserve { .. } | Order::Tell | Order::Work(_) => {}
             Order::Assign(assignment) => return self.assign(assignment),
             Order::Setup => job.order(|orders| orders.sets_up = true),
             Order::Begin(begin) => return self.begin(begin).await,
@@ -219,8 +239,36 @@ impl<W: Workshop + 'static> Service<'_, W> {
             heard_at: Instant::now(),
             work: None,
             duty: None,
+            directions: None,
+            n_directions: 0,
         });
         Answer::Reserved { nonce }
+    }
+
+    /// Hands the orders of a workload on, each once and in their order.
+    fn direct(&mut self, run: &str, work: Work) -> Option<Answer> {
+        let job = self.job.as_mut().filter(|job| job.run == run);
+        let Some((job, directions)) = job.and_then(|job| job.directions.clone().map(|it| (job, it))) else {
+            return Some(refused("it does not work for this run".to_owned()));
+        };
+        job.heard_at = Instant::now();
+        if work.number < job.n_directions {
+            return Some(Answer::Done);
+        }
+        if work.number > job.n_directions {
+            return Some(refused(format!(
+                "orders are missing before number {}",
+                work.number
+            )));
+        }
+        match directions.try_send(work.orders) {
+            Ok(()) => {
+                job.n_directions += 1;
+                Some(Answer::Done)
+            }
+            Err(TrySendError::Full(_)) => None,
+            Err(TrySendError::Closed(_)) => Some(refused("its part of the run is over".to_owned())),
+        }
     }
 
     fn assign(&mut self, assignment: Assignment) -> Answer {
@@ -253,6 +301,8 @@ impl<W: Workshop + 'static> Service<'_, W> {
         };
         let (link, run) = (self.agent.link.clone(), job.run.clone());
         let workshop = Rc::clone(&self.workshop);
+        let (directions, work) = mpsc::channel(MAX_WORK);
+        job.directions = Some(directions);
         job.duty = Some(duty.clone());
         job.work = Some(tokio::task::spawn_local(async move {
             let working = async {
@@ -264,6 +314,7 @@ impl<W: Workshop + 'static> Service<'_, W> {
                             instance: assignment.instance,
                             n_instances: assignment.n_instances,
                             duty,
+                            work,
                         };
                         workshop.work(task).await;
                     }

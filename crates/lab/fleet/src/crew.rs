@@ -8,6 +8,7 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::StreamExt;
+use serde_json::value::RawValue;
 use tokio::{
     sync::mpsc,
     task::JoinSet,
@@ -15,11 +16,11 @@ use tokio::{
 };
 
 use crate::{
-    FleetError,
+    FleetError, FleetKey,
     agent::BEAT_EVERY,
     clock::{Clock, Exchange, Reading, Timepiece},
     link::Link,
-    message::{Answer, Order, Profile, Request, Told},
+    message::{Answer, Assignment, Order, Profile, Request, Told, Work},
     parcel::{Label, Parcel},
     post::{Arrival, Inbox, Place, confirm},
     recruit::ANSWER_WITHIN,
@@ -37,6 +38,9 @@ const FIRST_EXCHANGES: usize = 20;
 /// The time between two further comparisons, and their exchanges.
 const COMPARE_EVERY: Duration = Duration::from_secs(5);
 const FURTHER_EXCHANGES: usize = 3;
+
+/// How long orders of a workload are offered. Reason: NATS may be started anew, and an agent that is gone is lost earlier.
+const GIVE_FOR: Duration = Duration::from_secs(60);
 
 /// One agent of the run.
 #[derive(Clone, Debug)]
@@ -76,10 +80,58 @@ pub struct Crew {
 }
 
 /// What the tasks of a crew and its owner share. Each lock is held for a few instructions.
+#[derive(Debug)]
 struct Shared {
     heard_at: Mutex<Vec<Instant>>,
     clocks: Mutex<Vec<Clock>>,
     parcels: Mutex<HashMap<String, Parcel>>,
+}
+
+/// What is known of the clocks of the agents of a run.
+#[derive(Clone, Debug)]
+pub struct Clocks {
+    timepiece: Timepiece,
+    shared: Arc<Shared>,
+}
+
+impl Clocks {
+    /// The coordinator's clock.
+    pub fn timepiece(&self) -> Timepiece {
+        self.timepiece
+    }
+
+    /// What is known of the clock of an agent now.
+    pub fn reading(&self, member: usize) -> Option<Reading> {
+        lock(&self.shared.clocks)[member].read(self.timepiece.now())
+    }
+}
+
+/// Hands the orders of a workload to one agent, each once and in their order.
+#[derive(Debug)]
+pub struct Director {
+    link: Link,
+    run: String,
+    member: Member,
+    n_given: u64,
+}
+
+impl Director {
+    /// Hands orders over, and returns when the agent has them. In JSON they are no longer than [`Self::MAX_BYTES`].
+    ///
+    /// # Errors
+    /// The agent does not take them. It counts as lost then.
+    pub async fn give(&mut self, orders: Box<RawValue>) -> Result<(), FleetError> {
+        let order = Order::Work(Work {
+            number: self.n_given,
+            orders,
+        });
+        order_within(&self.link, &self.run, &self.member, order, GIVE_FOR).await?;
+        self.n_given += 1;
+        Ok(())
+    }
+
+    /// The longest orders in JSON, in bytes. Reason: every NATS of a fleet accepts twice as long messages.
+    pub const MAX_BYTES: usize = 8 << 10;
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -145,7 +197,44 @@ impl Crew {
 
     /// What is known of the clock of an agent now.
     pub fn reading(&self, member: usize) -> Option<Reading> {
-        lock(&self.shared.clocks)[member].read(self.timepiece.now())
+        self.clocks().reading(member)
+    }
+
+    /// The clocks of all agents, for others than the owner of this crew.
+    pub fn clocks(&self) -> Clocks {
+        Clocks {
+            timepiece: self.timepiece,
+            shared: Arc::clone(&self.shared),
+        }
+    }
+
+    /// The way of a workload's orders to one agent.
+    pub fn director(&self, member: usize) -> Director {
+        Director {
+            link: self.link.clone(),
+            run: self.run.clone(),
+            member: self.members[member].clone(),
+            n_given: 0,
+        }
+    }
+
+    /// Gives all agents the package to make their parts of the run from.
+    ///
+    /// # Errors
+    /// An agent refuses, or does not answer.
+    pub async fn assign(&self, package: &[u8], key: Option<&FleetKey>) -> Result<(), FleetError> {
+        let label = self.offer("package", package);
+        let sign = |member: &Member| key.map(|key| key.sign(&member.nonce, &label.digest));
+        let signatures: Vec<_> = self.members.iter().map(sign).collect();
+        self.order_all(|instance| {
+            Order::Assign(Assignment {
+                package: label.clone(),
+                signature: signatures[instance].clone(),
+                instance,
+                n_instances: self.members.len(),
+            })
+        })
+        .await
     }
 
     /// The longest of the agents' shortest round trips.
@@ -161,7 +250,7 @@ impl Crew {
     }
 
     /// An agent takes no part any more.
-    pub(crate) fn strike(&mut self, member: usize) {
+    pub fn strike(&mut self, member: usize) {
         self.is_living[member] = false;
     }
 
@@ -224,7 +313,7 @@ impl Crew {
     ///
     /// # Errors
     /// An agent does not answer.
-    pub(crate) async fn compare_clocks(&self) -> Result<(), FleetError> {
+    pub async fn compare_clocks(&self) -> Result<(), FleetError> {
         for member in self.living() {
             for _ in 0..FIRST_EXCHANGES {
                 let exchange = exchange(&self.link, &self.run, &self.members[member], self.timepiece).await?;
@@ -242,13 +331,23 @@ impl Crew {
 }
 
 async fn order_member(link: &Link, run: &str, member: &Member, order: Order) -> Result<(), FleetError> {
+    order_within(link, run, member, order, ANSWER_WITHIN).await
+}
+
+async fn order_within(
+    link: &Link,
+    run: &str,
+    member: &Member,
+    order: Order,
+    patience: Duration,
+) -> Result<(), FleetError> {
     let name = &member.profile.name;
     let request = Request {
         run: run.to_owned(),
         order,
     };
     let answer = link
-        .ask_in_json(link.agent(&member.profile.id), &request, ANSWER_WITHIN)
+        .ask_in_json(link.agent(&member.profile.id), &request, patience)
         .await;
     match answer.map_err(|error| FleetError::of(name, error))? {
         Answer::Done => Ok(()),

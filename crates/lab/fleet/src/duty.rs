@@ -5,13 +5,14 @@ use std::{fmt::Display, sync::Arc};
 use serde::Serialize;
 use serde_json::value::to_raw_value;
 use tokio::{
-    sync::{mpsc, watch},
+    sync::{mpsc, oneshot, watch},
     time::Instant,
 };
 
 use crate::{
     clock::Timepiece,
     message::{Steering, Told},
+    post::Letter,
 };
 
 /// What an agent was told so far. Each field changes once, but for the steering.
@@ -37,7 +38,7 @@ pub(crate) struct Start {
 /// One agent's duty in one run. All clones are of the same.
 #[derive(Clone, Debug)]
 pub struct Duty {
-    pub(crate) told: mpsc::Sender<Told>,
+    pub(crate) told: mpsc::Sender<Letter>,
     pub(crate) orders: watch::Receiver<Orders>,
     pub(crate) timepiece: Timepiece,
 }
@@ -45,7 +46,22 @@ pub struct Duty {
 impl Duty {
     /// Tells the coordinator. Returns false when the coordinator has given up the run.
     pub async fn tell(&self, told: Told) -> bool {
-        self.told.send(told).await.is_ok()
+        self.told.send(Letter { told, taken: None }).await.is_ok()
+    }
+
+    /// Tells the coordinator, and returns when it knows. False when the coordinator has given up the run.
+    pub async fn deliver(&self, told: Told) -> bool {
+        let (taken, is_taken) = oneshot::channel();
+        let letter = Letter {
+            told,
+            taken: Some(taken),
+        };
+        self.told.send(letter).await.is_ok() && is_taken.await.is_ok()
+    }
+
+    /// The clock of this agent, as its coordinator knows it.
+    pub fn timepiece(&self) -> Timepiece {
+        self.timepiece
     }
 
     /// Tells the coordinator that this agent cannot take part.
@@ -59,7 +75,11 @@ impl Duty {
         let Ok(part) = to_raw_value(part) else {
             return false;
         };
-        self.told.try_send(Told::Part(part)).is_ok()
+        let letter = Letter {
+            told: Told::Part(part),
+            taken: None,
+        };
+        self.told.try_send(letter).is_ok()
     }
 
     /// Waits until the orders say something, or until they say that there is nothing to wait for.

@@ -25,7 +25,7 @@ use crate::{
     Crew, Duty, Event, FleetError, FleetKey,
     clock::Reading,
     gate::Gate,
-    message::{Assignment, Begin, Order, Steering, Told},
+    message::{Begin, Order, Steering, Told},
 };
 
 /// The least time between the order to begin and the beginning.
@@ -291,22 +291,8 @@ impl Conduct<'_> {
         shutdown: impl Future<Output = ()>,
     ) -> Result<(SystemTime, u64), ConductError> {
         tokio::pin!(shutdown);
-        let label = crew.offer("package", self.mission.package);
-        let (n_instances, key) = (crew.members().len(), self.mission.key);
-        let signatures: Vec<_> = crew
-            .members()
-            .iter()
-            .map(|member| key.map(|key| key.sign(&member.nonce, &label.digest)))
-            .collect();
-        crew.order_all(|instance| {
-            Order::Assign(Assignment {
-                package: label.clone(),
-                signature: signatures[instance].clone(),
-                instance,
-                n_instances,
-            })
-        })
-        .await?;
+        let n_instances = crew.members().len();
+        crew.assign(self.mission.package, self.mission.key).await?;
         let mut before = Before {
             n_ready: 0,
             set_up: None,

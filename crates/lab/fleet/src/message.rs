@@ -40,7 +40,7 @@ pub(crate) struct Request {
 }
 
 /// What a coordinator asks of an agent. Asked twice, each does no more than once.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Order {
     /// To work for this run and no other one.
@@ -60,6 +60,8 @@ pub(crate) enum Order {
     Begin(Begin),
     /// To follow the controller.
     Control(Steering),
+    /// To do what the workload says.
+    Work(Work),
     /// To end its part now. The results so far count.
     Stop,
     /// To finish: all agents have stopped. Who tears down runs the function after the run.
@@ -88,6 +90,15 @@ pub(crate) struct Begin {
     pub(crate) at_ns: u64,
     /// What the function before the run returned. `None`: nothing.
     pub(crate) setup: Option<Label>,
+}
+
+/// Orders of a workload that directs its agents all the time.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Work {
+    /// The number of these orders, from 0. Each number is carried out once, in order.
+    pub(crate) number: u64,
+    /// The orders, whose form is the workload's.
+    pub(crate) orders: Box<RawValue>,
 }
 
 /// The orders of a controller to one agent.
@@ -158,6 +169,29 @@ pub enum Told {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn work_is_read_as_it_was_written() {
+        let orders = RawValue::from_string(r#"[{"open":[0,1]},{"send":18446744073709551615}]"#.to_owned())
+            .expect("JSON");
+        let request = Request {
+            run: "r".to_owned(),
+            order: Order::Work(Work { number: 7, orders }),
+        };
+        let text = serde_json::to_string(&request).expect("it serialises");
+        let back: Request = serde_json::from_str(&text).expect("it reads");
+        let Order::Work(Work { number: 7, orders }) = back.order else {
+            panic!("{text}");
+        };
+        assert_eq!(orders.get(), r#"[{"open":[0,1]},{"send":18446744073709551615}]"#);
+        for text in [
+            "{}",
+            r#"{"run":"r","order":{"work":{"number":-1,"orders":1}}}"#,
+            r#"{"run":"r","order":{"work":[]}}"#,
+        ] {
+            assert!(serde_json::from_str::<Request>(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn parts_keep_their_own_form() {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_nats::Message;
 use bytes::Bytes;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     FleetError,
@@ -24,12 +24,20 @@ const OFFER_FOR: Duration = Duration::from_secs(60);
 /// The most pieces of one message.
 const MAX_PIECES: usize = 1_024;
 
+/// A message on its way.
+#[derive(Debug)]
+pub(crate) struct Letter {
+    pub(crate) told: Told,
+    /// Is completed when the coordinator has it. `None`: the sender does not wait for that.
+    pub(crate) taken: Option<oneshot::Sender<()>>,
+}
+
 /// The sender of one agent's messages of one run.
 pub(crate) struct Outbox {
     pub(crate) link: Link,
     pub(crate) run: String,
     pub(crate) agent: String,
-    pub(crate) waiting: mpsc::Receiver<Told>,
+    pub(crate) waiting: mpsc::Receiver<Letter>,
 }
 
 impl Outbox {
@@ -39,7 +47,7 @@ impl Outbox {
     /// A message was not confirmed in time.
     pub(crate) async fn send_all(mut self) -> Result<(), FleetError> {
         let mut number = 0_u64;
-        while let Some(told) = self.waiting.recv().await {
+        while let Some(Letter { told, taken }) = self.waiting.recv().await {
             let content = serde_json::to_vec(&told).map_err(|error| FleetError::Link(error.to_string()))?;
             let parcel = Parcel::new("", &content, self.link.piece_bytes());
             let n_pieces = parcel.label.n_pieces;
@@ -51,6 +59,10 @@ impl Outbox {
                     .await?;
             }
             number += 1;
+            if let Some(taken) = taken {
+                // Its sender may have been stopped meanwhile.
+                let _gone = taken.send(());
+            }
         }
         Ok(())
     }
@@ -134,7 +146,7 @@ pub(crate) async fn confirm(link: &Link, message: &Message) {
 }
 
 /// The queue between a run and its outbox.
-pub(crate) fn queue() -> (mpsc::Sender<Told>, mpsc::Receiver<Told>) {
+pub(crate) fn queue() -> (mpsc::Sender<Letter>, mpsc::Receiver<Letter>) {
     mpsc::channel(MAX_WAITING)
 }
 
