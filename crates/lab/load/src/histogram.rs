@@ -9,10 +9,10 @@ use std::time::Duration;
 mod encoding;
 mod packed;
 
-pub(crate) use self::packed::{MAX_COUNT, durations};
+pub(crate) use self::packed::MAX_COUNT;
 pub use self::{
     encoding::DecodeError,
-    packed::{Packed, UnpackError},
+    packed::{Packed, UnpackError, durations},
 };
 
 /// The longest exact duration: one hour. A longer one is counted in the top bucket.

@@ -9,6 +9,7 @@ use crate::{
     options::Connect,
     outcome::{Outcome, Step, Workload},
     ramp::ramp,
+    remote::Agents,
     run::{Run, RunError},
     sink::{Readings, Sink},
     worker::Report,
@@ -17,17 +18,22 @@ use crate::{
 /// websocket-bench prints the 95th percentile here and has no flag for another.
 const PERCENTILE: u8 = 95;
 
-/// Runs the workload to its end, or until the user interrupts it.
+/// Runs the workload to its end, or until the user interrupts it. `agents` have the clients; `None`: this process has them.
 ///
 /// # Errors
 /// [`RunError`]. Clients that failed are not errors: the outcome tells them.
-pub async fn run(options: &Connect, interrupt: Interrupt, sink: &mut dyn Sink) -> Result<Outcome, RunError> {
+pub async fn run(
+    options: &Connect,
+    interrupt: Interrupt,
+    agents: Option<Agents>,
+    sink: &mut dyn Sink,
+) -> Result<Outcome, RunError> {
     let mut run = Run::start(
         (Workload::Connect, options.plan()),
         &options.common,
         &options.steps,
         (0, None),
-        interrupt,
+        (interrupt, agents),
         sink,
     )
     .await?;
@@ -49,12 +55,12 @@ pub async fn run(options: &Connect, interrupt: Interrupt, sink: &mut dyn Sink) -
 }
 
 async fn take_step(run: &mut Run<'_>, options: &Connect, step_idx: usize) -> Result<Step, RunError> {
-    run.begin_step(step_idx);
+    run.begin_step(step_idx).await?;
     let n_asked = options.steps.n_added(step_idx);
     let ramp = ramp(run, n_asked, options.steps.connect_width).await?;
     let rtt = ramp.samples.clone().rtt(PERCENTILE);
     let connects = ramp.samples.durations().to_vec();
-    let connect = ramp.account(run.meter.lap());
+    let connect = ramp.account(run.lap().await?);
     run.sink.measured(Readings {
         answers: Vec::new(),
         deliveries: Vec::new(),

@@ -1,5 +1,6 @@
 //! Tests of whole runs over real sockets, against a server with known mistakes. The account must name exactly these.
 
+mod agents;
 mod agreement;
 mod draining;
 mod nodes;
@@ -85,6 +86,7 @@ fn execute_to(results: Results, bench: impl FnOnce(Results) -> Bench) -> Finishe
         onlooker: None,
         samples: vec![samples],
         sampling: None,
+        agents: None,
     };
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let (verdict, summary) = match runtime.block_on(bench(results).execute(streams, company)) {
@@ -397,7 +399,7 @@ async fn interrupted(options: Exchange) -> outcome::Outcome {
         },
         ..options
     };
-    let outcome = exchange::run(&options, Interrupt::new(orders), &mut sink).await;
+    let outcome = exchange::run(&options, Interrupt::new(orders), None, &mut sink).await;
     outcome.unwrap()
 }
 
@@ -418,7 +420,7 @@ async fn a_run_that_is_told_to_end_before_it_begins_has_no_result() {
     // Its name is never asked for.
     options.common.target = Target::parse("ws://host.invalid/").unwrap();
     let mut sink = Impatient { interrupt: None };
-    let error = exchange::run(&options, Interrupt::new(orders), &mut sink).await;
+    let error = exchange::run(&options, Interrupt::new(orders), None, &mut sink).await;
     assert!(matches!(error, Err(RunError::Interrupted)), "{error:?}");
 }
 

@@ -12,6 +12,7 @@ use crate::{
     options::{Exchange, Model},
     outcome::{Deliveries, DeliveryCounts, NodeDeliveries, Outcome, Sampling, Step},
     ramp::ramp,
+    remote::Agents,
     run::{Run, RunError, StepRecord},
     samples::Rtt,
     sampling::{Plan, sample},
@@ -20,17 +21,22 @@ use crate::{
     worker::Report,
 };
 
-/// Runs the workload to its end, or until the user interrupts it.
+/// Runs the workload to its end, or until the user interrupts it. `agents` have the clients; `None`: this process has them.
 ///
 /// # Errors
 /// [`RunError`]. Messages that were lost and clients that failed are not errors: the outcome tells them.
-pub async fn run(options: &Exchange, interrupt: Interrupt, sink: &mut dyn Sink) -> Result<Outcome, RunError> {
+pub async fn run(
+    options: &Exchange,
+    interrupt: Interrupt,
+    agents: Option<Agents>,
+    sink: &mut dyn Sink,
+) -> Result<Outcome, RunError> {
     let mut run = Run::start(
         (options.workload(), options.plan()),
         &options.common,
         &options.steps,
         (options.n_padding_bytes, Some(&options.model)),
-        interrupt,
+        (interrupt, agents),
         sink,
     )
     .await?;
@@ -53,11 +59,11 @@ pub async fn run(options: &Exchange, interrupt: Interrupt, sink: &mut dyn Sink) 
 }
 
 async fn take_step(run: &mut Run<'_>, options: &Exchange, step_idx: usize) -> Result<Step, RunError> {
-    run.begin_step(step_idx);
+    run.begin_step(step_idx).await?;
     let n_asked = options.steps.n_added(step_idx);
     let ramp = ramp(run, n_asked, options.steps.connect_width).await?;
     let connects = ramp.samples.durations().to_vec();
-    let connect = ramp.account(run.meter.lap());
+    let connect = ramp.account(run.lap().await?);
     let n_clients = run.fleet.n_connected();
     let may_sample = n_clients > 0 && !run.interrupt.is_requested();
     if step_idx == 0 && n_clients == 0 && !run.interrupt.is_requested() {
@@ -78,11 +84,11 @@ async fn take_step(run: &mut Run<'_>, options: &Exchange, step_idx: usize) -> Re
         drops: Causes::default(),
     };
     if may_sample {
-        run.meter.lap();
+        run.lap().await?;
         let report = sample(run, &plan(options)).await?;
-        let period = run.meter.lap();
+        let period = run.lap().await?;
         let record = run.step(step_idx);
-        let sampling = account(record, &report, period, &options.model);
+        let mut sampling = account(record, &report, period, &options.model);
         let readings = Readings {
             answers: record.messages.answers().durations().to_vec(),
             deliveries: record.last_delivery_times().collect(),
@@ -91,12 +97,21 @@ async fn take_step(run: &mut Run<'_>, options: &Exchange, step_idx: usize) -> Re
             generator: sampling.period.evidence().clone(),
         };
         step.rtt = record.messages.answers().rtt(options.limit_percentile);
-        step.delivery = Rtt::of_histogram(&record.deliveries, options.limit_percentile);
-        let missing = missing(step_idx, &sampling);
+        let has_times = sampling.deliveries.as_ref().is_some_and(Deliveries::has_times);
+        let delivery = Rtt::of_histogram(&record.deliveries, options.limit_percentile);
+        step.delivery = delivery.filter(|_| has_times);
+        let remarks = missing(step_idx, &sampling)
+            .into_iter()
+            .chain(unknown(step_idx, &sampling));
+        let remarks: Vec<_> = remarks.collect();
+        sampling
+            .deliveries
+            .iter_mut()
+            .for_each(Deliveries::hide_unknown_times);
         step.health = sampling.period.health(Some(main_figure(&sampling)));
         step.sampling = Some(sampling);
         run.sink.measured(readings);
-        missing.into_iter().for_each(|it| run.note(it));
+        remarks.into_iter().for_each(|it| run.note(it));
         step.time = SystemTime::now();
     }
     run.tell_trouble();
@@ -126,6 +141,18 @@ fn missing(step_idx: usize, sampling: &Sampling) -> Option<String> {
     ))
 }
 
+/// A remark about times of deliveries that are not shown.
+fn unknown(step_idx: usize, sampling: &Sampling) -> Option<String> {
+    let deliveries = sampling.deliveries.as_ref().filter(|it| !it.has_times())?;
+    Some(format!(
+        "step {}: the times of deliveries are not shown: the clocks of the agents are known to {:.1} ms, and more than 10 % \
+         of the median ({:.1} ms) would say nothing. The counts are exact, and so are acknowledgements",
+        step_idx + 1,
+        deliveries.uncertainty?.as_secs_f64() * 1e3,
+        deliveries.listener.p50 as f64 / 1e3
+    ))
+}
+
 /// Puts the coordinator's and the workers' records of a step together.
 fn account(record: &StepRecord, report: &Report, period: Period, model: &Model) -> Sampling {
     let StepRecord {
@@ -143,6 +170,7 @@ fn account(record: &StepRecord, report: &Report, period: Period, model: &Model) 
         waited: *waited,
         in_flight: record.in_flight(),
         by_node: by_node(record),
+        uncertainty: record.table.uncertainty(),
     };
     Sampling {
         period,
@@ -206,6 +234,7 @@ fn main_figure(sampling: &Sampling) -> Duration {
     let distribution = sampling
         .deliveries
         .as_ref()
+        .filter(|it| it.has_times())
         .map_or(&sampling.answer, |it| &it.listener);
     Duration::from_micros(distribution.p95)
 }

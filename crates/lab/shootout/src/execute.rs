@@ -21,6 +21,7 @@ use crate::{
     outcome::{self, Outcome},
     output::Console,
     recover::{self, RecoverError, RecoverOptions, RecoverOutcome},
+    remote::{Agents, Job, Share},
     run::RunError,
     talk::{Columns, Talk},
 };
@@ -78,6 +79,8 @@ pub struct Company<'a> {
     pub samples: Vec<SampleSender>,
     /// The readings of the watched targets; `None` without targets.
     pub sampling: Option<Arc<Sampling>>,
+    /// The agents that have the clients; `None` if this process has them. `http` and `recover` cannot have any.
+    pub agents: Option<Agents>,
 }
 
 /// The end of a run.
@@ -153,6 +156,22 @@ impl Finished {
             Outcomes::WebSocket(outcome) => outcome.name(),
             Outcomes::Http(outcome) => outcome.name(),
             Outcomes::Recover(outcome) => outcome.name(),
+        }
+    }
+
+    /// What each agent did. Empty if this process had the clients.
+    pub fn shares(&self) -> &[Share] {
+        match &self.result {
+            Outcomes::WebSocket(outcome) => &outcome.shares,
+            Outcomes::Http(_) | Outcomes::Recover(_) => &[],
+        }
+    }
+
+    /// Why a part of the load is missing; `None` if nothing is.
+    pub fn missing(&self) -> Option<&str> {
+        match &self.result {
+            Outcomes::WebSocket(outcome) => outcome.missing.as_deref(),
+            Outcomes::Http(_) | Outcomes::Recover(_) => None,
         }
     }
 
@@ -238,12 +257,47 @@ impl Bench {
         (steps.n_first, steps.n_clients().unwrap_or(steps.n_first))
     }
 
+    /// The clients for agents with so many threads each, which are then the threads of the run. `None`: the workload has no
+    /// clients that agents could have.
+    pub fn job(&mut self, n_workers: usize) -> Option<Job> {
+        match self {
+            Self::Exchange(options, _) => {
+                options.common.n_workers = n_workers;
+                Some(Job::new(&options.common, &options.steps, options.n_padding_bytes))
+            }
+            Self::Connect(options, _) => {
+                options.common.n_workers = n_workers;
+                Some(Job::new(&options.common, &options.steps, 0))
+            }
+            Self::Http(..) | Self::Recover(..) => None,
+        }
+    }
+
+    /// The number of threads that carry the clients; `None` if the workload has no clients that agents could have.
+    pub fn n_workers(&self) -> Option<usize> {
+        match self {
+            Self::Exchange(options, _) => Some(options.common.n_workers),
+            Self::Connect(options, _) => Some(options.common.n_workers),
+            Self::Http(..) | Self::Recover(..) => None,
+        }
+    }
+
+    /// The records of single messages that each of so many agents keeps.
+    pub fn records_of_agent(&self, n_agents: usize) -> Records {
+        let (_, n_clients) = self.n_clients();
+        self.records_for(n_clients.div_ceil(n_agents.max(1)))
+    }
+
     /// The records of single messages that the run keeps. Without a planned number of steps, those of the first step.
     pub fn records(&self) -> Records {
+        let (_, n_clients) = self.n_clients();
+        self.records_for(n_clients)
+    }
+
+    fn records_for(&self, n_clients: usize) -> Records {
         let Self::Exchange(options, _) = self else {
             return Records::default();
         };
-        let (_, n_clients) = self.n_clients();
         options.records(options.steps.n_steps.unwrap_or(1), n_clients)
     }
 
@@ -274,14 +328,14 @@ impl Bench {
             Self::Http(options, results) => http::execute(options, results, streams, company).await,
             Self::Recover(options, results) => recover::execute(options, results, streams, company).await,
             Self::Exchange(options, results) => {
-                let workload = async |interrupt, console: &mut Console<'_>| {
-                    exchange::run(options, interrupt, console).await
+                let workload = async |interrupt, agents, console: &mut Console<'_>| {
+                    exchange::run(options, interrupt, agents, console).await
                 };
                 execute(workload, results, streams, company).await
             }
             Self::Connect(options, results) => {
-                let workload = async |interrupt, console: &mut Console<'_>| {
-                    connect::run(options, interrupt, console).await
+                let workload = async |interrupt, agents, console: &mut Console<'_>| {
+                    connect::run(options, interrupt, agents, console).await
                 };
                 execute(workload, results, streams, company).await
             }
@@ -294,7 +348,7 @@ fn name(workload: outcome::Workload, target: impl Display) -> String {
 }
 
 async fn execute(
-    workload: impl AsyncFnOnce(Interrupt, &mut Console<'_>) -> Result<Outcome, RunError>,
+    workload: impl AsyncFnOnce(Interrupt, Option<Agents>, &mut Console<'_>) -> Result<Outcome, RunError>,
     results: &Results,
     streams: Streams<'_>,
     company: Company<'_>,
@@ -309,10 +363,11 @@ async fn execute(
         onlooker,
         samples,
         sampling,
+        agents,
     } = company;
     let console = Console::new(out, talk, results.format, streams.is_quiet);
     let mut console = console.with_company(onlooker, samples, sampling);
-    let outcome = workload(interrupt, &mut console).await?;
+    let outcome = workload(interrupt, agents, &mut console).await?;
     let told = console.finish(&outcome).map_err(|source| results.failed(source));
     let verdict = told.map(|()| Verdict::of(outcome.is_interrupted, outcome.is_faulty()));
     Ok(Finished {

@@ -1,6 +1,7 @@
 //! The coordinator's side of the workers: sends orders, receives events, and knows the connected clients.
 
 mod roster;
+mod senders;
 
 use std::{
     pin::pin,
@@ -8,10 +9,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use self::roster::Roster;
+use plimsoll_load::generator::Evidence;
+
+use self::{roster::Roster, senders::Senders};
+
 use crate::{
     interrupt::Interrupt,
     ledger::{Nodes, SendTable},
+    remote::{Hub, LEAD},
     staff::Staff,
     wire::Command,
     worker::{ClientId, Event, Order, Report, SendOrder, Way},
@@ -23,7 +28,7 @@ pub(crate) struct Fleet {
     staff: Staff,
     roster: Roster,
     /// The clients of the first server, which send.
-    senders: Roster,
+    senders: Senders,
     /// The number of routes to each server.
     n_routes: Vec<usize>,
     n_opened: usize,
@@ -37,12 +42,14 @@ pub struct WorkerLost;
 
 impl Fleet {
     /// A fleet of these workers, whose clients have so many routes to each server. `seed` decides which clients send.
-    pub(crate) fn new(staff: Staff, n_routes: Vec<usize>, seed: u64) -> Self {
+    /// `sends_from_one`: of several agents, only the first one with clients sends.
+    pub(crate) fn new(staff: Staff, n_routes: Vec<usize>, seed: u64, sends_from_one: bool) -> Self {
         let n_workers = staff.len();
+        let n_agents = staff.hub().map_or(1, Hub::n_agents);
         Self {
             staff,
             roster: Roster::new(n_workers),
-            senders: Roster::new(n_workers),
+            senders: Senders::new(n_workers, if sends_from_one { n_agents } else { 1 }),
             n_routes,
             n_opened: 0,
             rng: fastrand::Rng::with_seed(seed),
@@ -56,7 +63,64 @@ impl Fleet {
 
     /// Whether a client is there that can send.
     pub(crate) fn can_send(&self) -> bool {
-        self.senders.len() > 0
+        !self.senders.is_empty()
+    }
+
+    /// The number of workers.
+    pub(crate) fn n_workers(&self) -> usize {
+        self.staff.len()
+    }
+
+    /// The agents that have the workers; `None` if they are in this process.
+    pub(crate) fn hub(&self) -> Option<&Hub> {
+        self.staff.hub()
+    }
+
+    /// The time between the order to send a message of a schedule and its send.
+    pub(crate) fn lead(&self) -> Duration {
+        self.hub().map_or(Duration::ZERO, |_| LEAD)
+    }
+
+    /// The evidence about the generators of all agents since the last time. Empty if the workers are in this process. Other
+    /// events go to `on_event`.
+    pub(crate) async fn take_evidence(
+        &mut self,
+        mut on_event: impl FnMut(Event),
+    ) -> Result<Vec<(usize, Evidence)>, WorkerLost> {
+        let mut n_missing = self.hub().map_or(0, Hub::ask_lap);
+        let mut evidence = Vec::with_capacity(n_missing);
+        while n_missing > 0 {
+            match self.next_event().await? {
+                Event::Lapped(agent, it) => {
+                    evidence.push((agent, *it));
+                    n_missing -= 1;
+                }
+                event => on_event(event),
+            }
+        }
+        Ok(evidence)
+    }
+
+    /// The first agent that has no room for its part of `n_clients` clients, and why. Other events go to `on_event`.
+    pub(crate) async fn obstacle(
+        &mut self,
+        n_clients: usize,
+        mut on_event: impl FnMut(Event),
+    ) -> Result<Option<String>, WorkerLost> {
+        let mut n_missing = self.hub().map_or(0, |hub| hub.ask_room(n_clients));
+        let mut first = None;
+        while n_missing > 0 {
+            match self.next_event().await? {
+                Event::Room(agent, obstacle) => {
+                    let name = self.hub().map(|hub| hub.name(agent)).unwrap_or_default();
+                    let told = obstacle.map(|obstacle| format!("agent {name}: {obstacle}"));
+                    first = first.or(told);
+                    n_missing -= 1;
+                }
+                event => on_event(event),
+            }
+        }
+        Ok(first)
     }
 
     /// The number of workers with connected clients, which is the number of shares of a broadcast that is sent now.
@@ -145,9 +209,21 @@ impl Fleet {
                 self.roster.remove(*client);
                 self.senders.remove(*client);
             }
+            Event::AgentLost(agent, _) => self.lose(*agent),
             _ => {}
         }
         Ok(event)
+    }
+
+    /// All clients of an agent are gone.
+    fn lose(&mut self, agent: usize) {
+        let n_agents = self.hub().map_or(1, Hub::n_agents);
+        for worker in (agent..self.staff.len()).step_by(n_agents) {
+            for client in self.roster.of_worker(worker) {
+                self.roster.remove(client);
+                self.senders.remove(client);
+            }
+        }
     }
 
     /// The account of the step numbered `step_idx`, summed over all workers. Other events that arrive in the meantime

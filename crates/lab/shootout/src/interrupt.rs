@@ -25,6 +25,11 @@ impl Interrupt {
         }
     }
 
+    /// The run ends at once, because a part of its load is gone.
+    pub(crate) fn force(&mut self) {
+        self.n_seen = self.n_seen.max(2);
+    }
+
     /// The run should wind down.
     pub(crate) fn is_requested(&self) -> bool {
         self.n_seen > 0

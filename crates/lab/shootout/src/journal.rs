@@ -6,7 +6,7 @@
 use std::time::{Duration, SystemTime};
 
 use plimsoll_load::{
-    generator::Monitor,
+    generator::{Glance, Monitor},
     metrics::MetricSet,
     run::{Presence, Stretch},
 };
@@ -22,6 +22,8 @@ const SECOND: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Journal {
     monitor: Monitor,
+    /// What each agent told of its generator since the last full second; `None` if this process makes the load.
+    agents: Option<Vec<Glance>>,
     began: SystemTime,
     recorder: Recorder,
     /// The metrics of all complete seconds.
@@ -71,6 +73,7 @@ impl Journal {
         monitor.glance();
         Self {
             monitor,
+            agents: None,
             began: SystemTime::now(),
             recorder: Recorder::new(),
             last: Stretch::empty(&metrics),
@@ -81,6 +84,27 @@ impl Journal {
             n_users: 0,
             presence: Presence::default(),
         }
+    }
+
+    /// So many agents make the load.
+    pub(crate) fn set_agents(&mut self, n_agents: usize) {
+        self.agents = Some(vec![Glance::default(); n_agents]);
+    }
+
+    /// An agent tells of its generator. It does so when a second is over, so its figures are in the next one.
+    pub(crate) fn glanced(&mut self, agent: usize, glance: Glance) {
+        if let Some(known) = self.agents.as_mut().and_then(|agents| agents.get_mut(agent)) {
+            *known = known.and(glance);
+        }
+    }
+
+    /// The generator since the last time.
+    fn glance(&mut self) -> Glance {
+        let Some(agents) = &mut self.agents else {
+            return self.monitor.glance();
+        };
+        let told = agents.iter_mut().map(std::mem::take);
+        told.reduce(Glance::beside).unwrap_or_default()
     }
 
     /// The stretch of this second. `now` is the time since the start.
@@ -162,7 +186,7 @@ impl Journal {
         let mut rest = std::mem::replace(&mut self.recent, Stretch::empty(&self.total));
         rest.end = at;
         rest.users = self.presence.take(at);
-        rest.generator = self.monitor.glance();
+        rest.generator = self.glance();
         self.sum_up(&rest);
         let Recorded {
             timeline,
@@ -188,7 +212,7 @@ impl Journal {
         let mut recent = std::mem::replace(&mut self.recent, next);
         recent.end = end;
         recent.users = self.presence.take(end);
-        recent.generator = self.monitor.glance();
+        recent.generator = self.glance();
         self.add(&recent);
         self.last = recent;
     }

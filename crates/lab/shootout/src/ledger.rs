@@ -72,12 +72,17 @@ impl Ledger {
         }
     }
 
-    /// The connection of `listener` has ended: its missing messages are lost, and the run does not wait for them any
-    /// more.
-    pub(crate) fn drop_listener(&mut self, listener: usize) -> Vec<Completion> {
+    /// Whether a broadcast with this id is known to be sent.
+    pub(crate) fn holds(&self, id: u64) -> bool {
+        self.steps.iter().rev().any(|step| step.holds(id))
+    }
+
+    /// The connection of `listener` ended `at` this time: its missing messages are lost, and the run does not wait for them
+    /// any more. It was not due to get what was sent later.
+    pub(crate) fn drop_listener(&mut self, listener: usize, at: Instant) -> Vec<Completion> {
         self.steps
             .iter_mut()
-            .flat_map(|step| step.drop_listener(listener))
+            .flat_map(|step| step.drop_listener(listener, at))
             .collect()
     }
 

@@ -36,6 +36,7 @@ mod ramp;
 mod rate;
 mod records;
 pub mod recover;
+pub mod remote;
 mod run;
 mod samples;
 mod sampling;

@@ -29,6 +29,10 @@ pub(crate) struct Meter {
     sampling: Option<Arc<Sampling>>,
     /// The evidence of all laps.
     whole: Evidence,
+    /// The names of the agents that make the load. Empty: this process does.
+    agents: Vec<Arc<str>>,
+    /// The end of the last lap of agents.
+    since: Instant,
     /// The reading at the last lap.
     before: Option<Sample>,
     trouble: Option<String>,
@@ -44,6 +48,8 @@ pub struct Period {
     /// The resource use of the first target with processes; `None` without `--watch`, or when the target was gone.
     pub watched: Option<Watched>,
     evidence: Evidence,
+    /// The evidence about each agent. Empty: this process makes the load.
+    agents: Vec<(Arc<str>, Evidence)>,
 }
 
 /// The cost of one phase to the watched target, all its processes and threads together.
@@ -74,10 +80,10 @@ impl Meter {
         targets: &[watch::Target],
         sampling: Option<Arc<Sampling>>,
     ) -> Result<Self, RunError> {
-        let here = addresses.iter().filter(|address| address.ip().is_loopback());
-        let bench = here.map(|address| Place::Port(address.port()));
-        let watched = targets.iter().map(|target| target.place.clone());
-        monitor.leave_out(&watched.chain(bench).collect::<Vec<_>>());
+        // Without connections of its own, this process does not judge itself.
+        if !addresses.is_empty() {
+            leave_out(&monitor, addresses, targets);
+        }
         let mut watches = targets
             .iter()
             .filter_map(|target| Watch::attach(&target.place).transpose());
@@ -86,9 +92,16 @@ impl Meter {
             watch: watches.next().transpose()?,
             sampling,
             whole: Evidence::nothing(),
+            agents: Vec::new(),
+            since: Instant::now(),
             before: None,
             trouble: None,
         })
+    }
+
+    /// The load is made by agents with these names.
+    pub(crate) fn set_agents(&mut self, names: impl Iterator<Item = Arc<str>>) {
+        self.agents = names.collect();
     }
 
     /// Notes the state of the targets before the load.
@@ -126,12 +139,31 @@ impl Meter {
     /// The cost of the phase since the last lap. Call it at the beginning and the end of each phase.
     pub(crate) fn lap(&mut self) -> Period {
         let evidence = self.monitor.take();
+        self.close(evidence.elapsed, evidence, Vec::new())
+    }
+
+    /// As [`Self::lap`], with what agents told of themselves when they were asked at this instant.
+    pub(crate) fn lap_of_agents(&mut self, asked_at: Instant, told: Vec<(usize, Evidence)>) -> Period {
+        // The wait for their answers is in no phase.
+        let since = std::mem::replace(&mut self.since, Instant::now());
+        let elapsed = asked_at.saturating_duration_since(since);
+        let mut evidence = Evidence::nothing();
+        told.iter().for_each(|(_, it)| evidence.beside(it));
+        let named = told
+            .into_iter()
+            .filter_map(|(agent, it)| Some((Arc::clone(self.agents.get(agent)?), it)));
+        let agents = named.collect();
+        self.close(elapsed, evidence, agents)
+    }
+
+    fn close(&mut self, elapsed: Duration, evidence: Evidence, agents: Vec<(Arc<str>, Evidence)>) -> Period {
         self.whole.join(&evidence);
         Period {
-            elapsed: evidence.elapsed,
+            elapsed,
             generator_cpu: evidence.cpu,
             watched: self.watched(),
             evidence,
+            agents,
         }
     }
 
@@ -174,8 +206,23 @@ impl Period {
 
     /// The health of the generator in this phase. `latency` is the figure to compare with.
     pub(crate) fn health(&self, latency: Option<Duration>) -> Health {
-        judge(&self.evidence, Schedule::default(), latency)
+        if self.agents.is_empty() {
+            return judge(&self.evidence, Schedule::default(), latency);
+        }
+        let judged = |(name, evidence): &(Arc<str>, Evidence)| {
+            (Arc::clone(name), judge(evidence, Schedule::default(), latency))
+        };
+        let judged: Vec<_> = self.agents.iter().map(judged).collect();
+        Health::of_agents(judged.iter().map(|(name, health)| (&**name, health.clone())))
     }
+}
+
+/// What listens at these addresses on this machine, and these targets, are no other programs.
+pub(crate) fn leave_out(monitor: &Monitor, addresses: &[SocketAddr], targets: &[watch::Target]) {
+    let here = addresses.iter().filter(|address| address.ip().is_loopback());
+    let bench = here.map(|address| Place::Port(address.port()));
+    let watched = targets.iter().map(|target| target.place.clone());
+    monitor.leave_out(&watched.chain(bench).collect::<Vec<_>>());
 }
 
 /// The resource use of targets with this number of clients at each time; empty without targets.
@@ -225,6 +272,7 @@ impl fmt::Debug for Period {
             generator_cpu,
             watched,
             evidence: _,
+            agents: _,
         } = self;
         let mut it = f.debug_struct("Period");
         it.field("elapsed", elapsed)
@@ -248,6 +296,7 @@ impl Period {
             generator_cpu,
             watched,
             evidence,
+            agents: Vec::new(),
         }
     }
 }

@@ -12,11 +12,20 @@ use plimsoll_report::{
 };
 
 use crate::{
-    in_flight::InFlight, journal::Chronicle, meter::Period, options::Model, samples::Rtt,
+    in_flight::InFlight,
+    journal::Chronicle,
+    measures::{DELIVERY, LISTENER_DELIVERY},
+    meter::Period,
+    options::Model,
+    remote::Share,
+    samples::Rtt,
     server_type::ServerType,
 };
 
 mod summary;
+
+/// The metrics that rest on the times of sends and of arrivals at listeners.
+const OF_DELIVERIES: [&str; 2] = [DELIVERY, LISTENER_DELIVERY];
 
 /// The workload of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +80,10 @@ pub struct Outcome {
     pub n_stray_answers: u64,
     /// Echoes that came back changed; they count as unanswered.
     pub n_altered: u64,
+    /// What each agent did. Empty if this process had the clients.
+    pub shares: Vec<Share>,
+    /// Why a part of the load is missing; `None` if nothing is.
+    pub missing: Option<String>,
 }
 
 /// The conditions of a run.
@@ -168,6 +181,9 @@ pub struct Deliveries {
     pub in_flight: InFlight,
     /// The part of each server, in the order of their URLs; empty for a single server.
     pub by_node: Vec<NodeDeliveries>,
+    /// By how much a time is wrong at most, because the clocks of the agents are not known better. `None`: sender and
+    /// listeners have one clock.
+    pub uncertainty: Option<Duration>,
 }
 
 /// The deliveries of a step to the listeners of one server of a cluster.
@@ -206,6 +222,29 @@ impl Outcome {
     /// Whether the generator held up the figures of any step.
     pub fn is_doubtful(&self) -> bool {
         self.steps.iter().any(|step| step.health.doubtful)
+    }
+
+    /// Whether the times of deliveries are not known well enough in any step.
+    fn hides_times(&self) -> bool {
+        self.steps
+            .iter()
+            .filter_map(Step::deliveries)
+            .any(|it| !it.has_times())
+    }
+
+    /// Takes away what rests on times that are not known well enough: their thresholds hold nothing.
+    pub(crate) fn hide_unknown_times(&mut self) {
+        if !self.hides_times() {
+            return;
+        }
+        let sampled = self.steps.iter_mut().filter_map(|step| step.sampling.as_mut());
+        for deliveries in sampled.filter_map(|sampling| sampling.deliveries.as_mut()) {
+            deliveries.hide_unknown_times();
+        }
+        let rests = |threshold: &&mut Threshold| OF_DELIVERIES.contains(&threshold.metric.as_str());
+        for threshold in self.thresholds.iter_mut().filter(rests) {
+            (threshold.value, threshold.passed) = (None, false);
+        }
     }
 
     /// Remarks about the figures, in sentences; the first two have the words of websocket-bench.
@@ -286,10 +325,35 @@ impl Step {
     }
 }
 
+/// The largest part of the median by which the times of deliveries may be wrong. Reason: beyond it, two servers that differ
+/// look alike.
+const MOST_UNCERTAIN: f64 = 0.1;
+
+impl Deliveries {
+    /// Whether the times are known well enough to be shown.
+    pub fn has_times(&self) -> bool {
+        let median_us = self.listener.p50 as f64;
+        self.uncertainty
+            .is_none_or(|it| it.as_secs_f64() * 1e6 <= median_us * MOST_UNCERTAIN)
+    }
+
+    /// Takes away the times that are not known well enough.
+    pub(crate) fn hide_unknown_times(&mut self) {
+        if !self.has_times() {
+            self.listener = Distribution::default();
+            self.last_delivery = Distribution::default();
+            self.by_node
+                .iter_mut()
+                .for_each(|node| node.listener = Distribution::default());
+        }
+    }
+}
+
 impl DeliveryCounts {
     /// Expected and not arrived.
     pub fn n_lost(&self) -> u64 {
-        self.n_expected - self.n_delivered
+        // An agent may tell anything.
+        self.n_expected.saturating_sub(self.n_delivered)
     }
 
     fn plus(&self, other: &Self) -> Self {

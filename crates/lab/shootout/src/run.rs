@@ -5,7 +5,7 @@ mod error;
 mod events;
 mod preflight;
 mod record;
-mod servers;
+pub(crate) mod servers;
 mod start;
 mod steps;
 mod survey;
@@ -29,7 +29,7 @@ use crate::{
     journal::Journal,
     limit::{self, Limit},
     measures::{Measures, Singles},
-    meter::Meter,
+    meter::{Meter, Period},
     onlooker::{LAG, SoFar},
     options::Pacing,
     outcome::{Setting, Workload},
@@ -60,7 +60,10 @@ pub(crate) struct Run<'a> {
     collect_at: Instant,
     /// The time of the next update of the view.
     show_at: Instant,
-    preflight: Preflight,
+    /// The limits of this machine; `None` if agents have the clients.
+    preflight: Option<Preflight>,
+    /// Why a part of the load is missing; `None` if nothing is.
+    missing: Option<String>,
     pacing: Pacing,
     limits: Vec<Limit>,
     steps: Vec<StepRecord>,
@@ -199,11 +202,12 @@ impl Run<'_> {
     }
 
     /// The step numbered `step_idx` begins.
-    pub(crate) fn begin_step(&mut self, step_idx: usize) {
+    pub(crate) async fn begin_step(&mut self, step_idx: usize) -> Result<(), WorkerLost> {
         if let Some(singles) = &mut self.singles {
             singles.begin_step(step_idx + 1);
         }
-        self.meter.lap();
+        self.lap().await?;
+        Ok(())
     }
 
     /// Whether the next command gets the delay.
@@ -234,8 +238,8 @@ impl Run<'_> {
         n_more: usize,
         between_steps: BetweenSteps,
     ) -> Result<bool, WorkerLost> {
-        if let Err(error) = self.preflight.check(self.fleet.n_connected() + n_more) {
-            self.note(format!("no further step: {error}"));
+        if let Some(obstacle) = self.obstacle(self.fleet.n_connected() + n_more).await? {
+            self.note(format!("no further step: {obstacle}"));
             return Ok(false);
         }
         if between_steps.go_ahead.is_some() {
@@ -255,6 +259,29 @@ impl Run<'_> {
                 () = sleep_until(self.show_at.into()) => self.show(),
             }
         }
+    }
+
+    /// Why there is no room for so many clients, if there is none.
+    async fn obstacle(&mut self, n_clients: usize) -> Result<Option<String>, WorkerLost> {
+        if let Some(preflight) = &self.preflight {
+            return Ok(preflight.check(n_clients).err().map(|error| error.to_string()));
+        }
+        let mut events = Vec::new();
+        let obstacle = self.fleet.obstacle(n_clients, |event| events.push(event)).await?;
+        self.record_all(events);
+        Ok(obstacle)
+    }
+
+    /// The cost of the phase since the last lap. Call it at the beginning and the end of each phase.
+    pub(crate) async fn lap(&mut self) -> Result<Period, WorkerLost> {
+        if self.fleet.hub().is_none() {
+            return Ok(self.meter.lap());
+        }
+        let asked_at = Instant::now();
+        let mut events = Vec::new();
+        let told = self.fleet.take_evidence(|event| events.push(event)).await?;
+        self.record_all(events);
+        Ok(self.meter.lap_of_agents(asked_at, told))
     }
 
     /// Records a remark about the figures: prints it now and keeps it for the result.

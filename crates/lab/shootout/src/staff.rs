@@ -1,7 +1,7 @@
 //! The workers of a run, wherever they are: the way of orders to them, and the way of their events back.
 //!
-//! Each worker takes orders through a channel of its own, and posts events to a common one. The run knows these channels
-//! and not what is behind them.
+//! A worker is a thread of this process, or a thread of an agent on another machine. The run does not know which: both
+//! take the same orders through a channel of their own, and post the same events to a common one.
 
 use std::{io, sync::Arc, thread::JoinHandle};
 
@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     fleet::WorkerLost,
+    remote::Hub,
     worker::{self, Event, Handle, Order, Setup},
 };
 
@@ -22,19 +23,21 @@ pub(crate) struct Staff {
     /// The way to each worker, which ends when this is dropped.
     orders: Vec<mpsc::Sender<Order>>,
     events: mpsc::Receiver<Event>,
-    /// The threads of the workers.
+    /// The threads of this process.
     threads: Vec<JoinHandle<()>>,
+    /// The agents that have the workers; `None` if they are in this process.
+    hub: Option<Hub>,
 }
 
 impl Staff {
-    /// Starts `n_workers` threads.
+    /// Starts a thread for each of these numbers.
     ///
     /// # Errors
     /// The system gives no thread or no event queue.
-    pub(crate) fn threads(n_workers: usize, setup: &Arc<Setup>) -> io::Result<Self> {
+    pub(crate) fn threads(numbers: impl Iterator<Item = usize>, setup: &Arc<Setup>) -> io::Result<Self> {
         let (sender, events) = mpsc::channel(N_EVENTS);
         let start = |idx| worker::spawn(idx, Arc::clone(setup), sender.clone());
-        let handles = (0..n_workers).map(start).collect::<io::Result<Vec<_>>>()?;
+        let handles = numbers.map(start).collect::<io::Result<Vec<_>>>()?;
         let handles = handles
             .into_iter()
             .map(|Handle { orders, thread }| (orders, thread));
@@ -43,7 +46,23 @@ impl Staff {
             orders,
             events,
             threads,
+            hub: None,
         })
+    }
+
+    /// The workers of agents.
+    pub(crate) fn agents(orders: Vec<mpsc::Sender<Order>>, events: mpsc::Receiver<Event>, hub: Hub) -> Self {
+        Self {
+            orders,
+            events,
+            threads: Vec::new(),
+            hub: Some(hub),
+        }
+    }
+
+    /// The agents that have the workers; `None` if they are in this process.
+    pub(crate) fn hub(&self) -> Option<&Hub> {
+        self.hub.as_ref()
     }
 
     /// The number of workers.
@@ -59,6 +78,11 @@ impl Staff {
     /// The next event of any worker.
     pub(crate) async fn next_event(&mut self) -> Result<Event, WorkerLost> {
         self.events.recv().await.ok_or(WorkerLost)
+    }
+
+    /// The next event, if there is one already.
+    pub(crate) fn event_at_hand(&mut self) -> Option<Event> {
+        self.events.try_recv().ok()
     }
 
     /// Gives no further orders, so that all workers end. Returns their last events and their threads.

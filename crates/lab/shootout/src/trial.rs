@@ -111,12 +111,12 @@ impl Trials {
             Self::Exchange(options) => {
                 let mut options = options.clone();
                 options.steps = steps(&options.steps, n_clients, N_STEPS);
-                exchange::run(&options, interrupt, &mut keeper).await
+                exchange::run(&options, interrupt, None, &mut keeper).await
             }
             Self::Connect(options) => {
                 let mut options = options.clone();
                 options.steps = steps(&options.steps, n_clients, 1);
-                connect::run(&options, interrupt, &mut keeper).await
+                connect::run(&options, interrupt, None, &mut keeper).await
             }
         };
         match outcome {

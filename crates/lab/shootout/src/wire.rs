@@ -10,17 +10,19 @@ mod payload;
 mod reader;
 mod shape;
 
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use plimsoll_cable::subprotocol::Dialect;
 use plimsoll_websocket::Opcode;
+use serde::{Deserialize, Serialize};
 
 use self::payload::Payload;
 pub(crate) use self::reader::{Inbound, Reader};
 use crate::server_type::ServerType;
 
 /// The request of a client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Command {
     /// Send it back to me.
     Echo,
@@ -50,12 +52,23 @@ pub(crate) struct Wire {
 }
 
 /// The marks by which a run recognises its own messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Run {
     /// The mark in the id of JSON messages.
     pub(crate) token: u32,
     /// Added to the number of binary messages: Unix nanoseconds.
     pub(crate) start_ns: i64,
+}
+
+impl Run {
+    /// A token and a start that no other run on the same channel has.
+    pub(crate) fn unique(now: SystemTime) -> Self {
+        let start = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self {
+            token: fastrand::u32(..),
+            start_ns: i64::try_from(start.as_nanos()).unwrap_or_default(),
+        }
+    }
 }
 
 /// The padding of messages: so many bytes, one for each character.

@@ -9,6 +9,7 @@
 mod book;
 mod connection;
 mod failing;
+mod held;
 mod mailbox;
 mod opening;
 
@@ -22,7 +23,11 @@ use std::{
 };
 
 use plimsoll_clients::{dial::Traffic, websocket};
-use plimsoll_load::{generator::Monitor, histogram::Histogram};
+use plimsoll_load::{
+    generator::{Evidence, Glance, Monitor},
+    histogram::{self, Histogram},
+};
+use serde::{Deserialize, Serialize};
 use tokio::{
     runtime::{Builder, LocalOptions},
     sync::mpsc,
@@ -64,6 +69,8 @@ pub(crate) struct Setup {
     /// The time limit of the answer to a subscription.
     pub(crate) subscribe_limit: Duration,
     pub(crate) monitor: Monitor,
+    /// Whether others than workers of this process send: then their broadcasts become known by [`Order::Settle`] only.
+    pub(crate) is_remote: bool,
 }
 
 /// The way of a client to its server.
@@ -97,6 +104,9 @@ pub(crate) enum Order {
         at: Instant,
         at_least: Duration,
     },
+    /// Look again at what is held: more broadcasts are known, and all that were sent before `until`. Only for workers of
+    /// agents.
+    Settle { until: Option<Instant> },
 }
 
 /// One message to send.
@@ -123,6 +133,8 @@ pub(crate) enum Event {
     Answered { id: u64, latency: Duration },
     /// The sender of a message will get no answer.
     Unanswerable { id: u64 },
+    /// A broadcast goes out. Only workers of agents tell it.
+    Sent { id: u64, floor: u64, at: Instant },
     /// A broadcast has arrived at all clients of the worker that it can still arrive at, or its step was closed.
     Completed(Completion),
     /// The answer to [`Order::OpenStep`].
@@ -139,13 +151,22 @@ pub(crate) enum Event {
         at: Duration,
         harvest: Box<Harvest>,
     },
+    /// The evidence about the generator of an agent.
+    Lapped(usize, Box<Evidence>),
+    /// The generator of an agent in the last second.
+    Glanced(usize, Glance),
+    /// Why an agent has no room for more clients; `None` if it has.
+    Room(usize, Option<String>),
+    /// An agent is gone, for this reason.
+    AgentLost(usize, String),
 }
 
 /// A worker's account of a step, and its counts of oddities in the whole run.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Report {
     pub(crate) tally: Tally,
     /// How late scheduled messages of the newest step were sent.
+    #[serde(deserialize_with = "histogram::durations")]
     pub(crate) lateness: Histogram,
     /// Messages that this run did not send.
     pub(crate) n_foreign: u64,
@@ -197,7 +218,7 @@ struct Shared {
     /// The mailbox of each slot; `None` while the client is not connected.
     mailboxes: RefCell<Vec<Option<Rc<Mailbox<Letter>>>>>,
     /// On the way to the coordinator. Bounded by what it ordered: one event per connection that opens or ends,
-    /// two per message in flight, one for each broadcast that is missing when its step is closed, one for each survey, and
+    /// three per message in flight, one for each broadcast that is missing when its step is closed, one for each survey, and
     /// each second one per step that had deliveries.
     outbox: Mailbox<Event>,
 }
@@ -214,6 +235,7 @@ async fn run(
         book: RefCell::new(Book::new(
             Arc::clone(&setup.wire),
             Nodes::new(setup.routes.len(), worker_idx),
+            setup.is_remote,
         )),
         mailboxes: RefCell::default(),
         outbox: Mailbox::new(),
@@ -264,6 +286,7 @@ impl Shared {
                 _ => self.outbox.post(Event::Unanswerable { id: order.id }),
             },
             Order::Report { step_idx } => {
+                self.settle(Some(Instant::now()));
                 let report = self.book.borrow_mut().report(step_idx);
                 self.outbox.post(Event::Reported(Box::new(report)));
             }
@@ -285,6 +308,7 @@ impl Shared {
                 at,
                 at_least,
             } => {
+                self.settle(Some(Instant::now()));
                 let mut book = self.book.borrow_mut();
                 for completion in book.close_step(step_idx, at, at_least) {
                     self.outbox.post(Event::Completed(completion));
@@ -292,6 +316,14 @@ impl Shared {
                 let report = book.report(step_idx);
                 self.outbox.post(Event::Reported(Box::new(report)));
             }
+            Order::Settle { until } => self.settle(until),
+        }
+    }
+
+    /// Enters what has been held and can be judged now.
+    fn settle(&self, until: Option<Instant>) {
+        for completion in self.book.borrow_mut().settle(until) {
+            self.outbox.post(Event::Completed(completion));
         }
     }
 

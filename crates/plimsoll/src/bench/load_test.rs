@@ -106,6 +106,7 @@ impl LoadTest for BenchTest {
             onlooker: studio.as_ref().map(Studio::onlooker),
             samples,
             sampling,
+            agents: None,
         };
         control.begin(Instant::now());
         let finished = self.bench.execute(streams, company).await;

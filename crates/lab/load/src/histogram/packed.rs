@@ -209,7 +209,7 @@ impl<'de> Deserialize<'de> for Histogram {
 ///
 /// # Errors
 /// It is invalid, or holds numbers.
-pub(crate) fn durations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Histogram, D::Error> {
+pub fn durations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Histogram, D::Error> {
     let packed = Packed::deserialize(deserializer)?;
     packed.durations().map_err(D::Error::custom)
 }

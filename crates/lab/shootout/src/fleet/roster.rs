@@ -24,6 +24,13 @@ impl Roster {
         self.clients.len()
     }
 
+    /// The connected clients of a worker.
+    pub(super) fn of_worker(&self, worker: usize) -> Vec<ClientId> {
+        let slots = self.places[worker].iter().enumerate();
+        let connected = slots.filter(|(_, place)| place.is_some());
+        connected.map(|(slot, _)| ClientId { worker, slot }).collect()
+    }
+
     /// The number of workers with at least one connected client.
     pub(super) fn n_workers(&self) -> usize {
         self.n_by_worker.iter().filter(|n| **n > 0).count()

@@ -88,6 +88,7 @@ pub(crate) async fn run(
         onlooker,
         samples,
         sampling,
+        agents: _,
     } = company;
     let (measures, metrics) = Measures::new();
     let request = SampledRequest::new(

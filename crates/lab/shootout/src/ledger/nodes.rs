@@ -1,6 +1,7 @@
 //! The servers of a cluster as a ledger sees them.
 
-use plimsoll_load::histogram::Histogram;
+use plimsoll_load::histogram::{self, Histogram};
+use serde::{Deserialize, Serialize};
 
 /// The servers that a worker's clients are spread over. Workers and servers take turns, so that each worker has clients of
 /// each server, and the slot of a client tells its server.
@@ -11,11 +12,13 @@ pub(crate) struct Nodes {
 }
 
 /// Deliveries to the listeners of one server that have not been reported yet.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct NodeHarvest {
     /// As in [`Harvest`](super::Harvest), and so are the others.
     pub(crate) n_delivered: u64,
+    #[serde(deserialize_with = "histogram::durations")]
     pub(crate) latency: Histogram,
+    #[serde(deserialize_with = "histogram::durations")]
     pub(crate) missing: Histogram,
 }
 

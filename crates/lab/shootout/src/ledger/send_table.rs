@@ -15,6 +15,8 @@ pub(crate) struct SendTable {
     epoch: Instant,
     first_id: u64,
     entries: Box<[Entry]>,
+    /// By how much the times of sends are known on other machines, in nanoseconds. Zero if no other machine needs them.
+    uncertainty_ns: AtomicU64,
 }
 
 /// The data of a broadcast that was sent.
@@ -43,7 +45,20 @@ impl SendTable {
             epoch,
             first_id,
             entries: (0..n_ids).map(|_| Entry::default()).collect(),
+            uncertainty_ns: AtomicU64::new(0),
         }
+    }
+
+    /// The time of a send was told to another machine, where it is wrong by `uncertainty` at most.
+    pub(crate) fn note_uncertainty(&self, uncertainty: Duration) {
+        let ns = u64::try_from(uncertainty.as_nanos()).unwrap_or(u64::MAX);
+        self.uncertainty_ns.fetch_max(ns, Ordering::Relaxed);
+    }
+
+    /// The largest error of any send on another machine; `None` if no other machine was told.
+    pub(crate) fn uncertainty(&self) -> Option<Duration> {
+        let ns = self.uncertainty_ns.load(Ordering::Relaxed);
+        (ns > 0).then(|| Duration::from_nanos(ns))
     }
 
     /// The ids that this table is for.

@@ -5,7 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use plimsoll_load::histogram::Histogram;
+use plimsoll_load::histogram::{self, Histogram};
+use serde::{Deserialize, Serialize};
 
 use super::{
     bit_set::BitSet,
@@ -44,13 +45,15 @@ pub(crate) struct StepLedger {
 }
 
 /// Deliveries that have not been reported yet.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Harvest {
     /// The number of arrivals, including those after the step was closed.
     pub(crate) n_delivered: u64,
     /// The time from a broadcast's send to each arrival before the step was closed.
+    #[serde(deserialize_with = "histogram::durations")]
     pub(crate) latency: Histogram,
     /// The time that each missing delivery has been waited for, from when the step was closed.
+    #[serde(deserialize_with = "histogram::durations")]
     pub(crate) missing: Histogram,
     /// The same for each server of a cluster; empty for a single server.
     pub(crate) by_node: Vec<NodeHarvest>,
@@ -68,7 +71,7 @@ pub(crate) struct Standing {
 }
 
 /// A worker's figures of a step. The tallies of several workers add up.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Tally {
     /// Pairs of a sent broadcast and a listener that it was due to.
     pub(crate) n_expected: u64,
@@ -109,6 +112,17 @@ struct Broadcast {
     lost_by_node: Vec<u32>,
     last_at: Option<Instant>,
     is_complete: bool,
+}
+
+/// What a broadcast was to a member whose connection has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// The member has it.
+    Arrived,
+    /// It was sent and had not arrived.
+    Lost,
+    /// It was sent later, and the member was not due to get it.
+    Excused,
 }
 
 impl StepLedger {
@@ -240,13 +254,15 @@ impl StepLedger {
         }
     }
 
-    pub(crate) fn drop_listener(&mut self, listener: usize) -> Vec<Completion> {
+    pub(crate) fn drop_listener(&mut self, listener: usize, at: Instant) -> Vec<Completion> {
         let Self {
             table,
             members,
             nodes,
             gone,
             broadcasts,
+            n_counted,
+            n_counted_deliveries,
             ..
         } = self;
         if !members.contains(listener) {
@@ -254,9 +270,18 @@ impl StepLedger {
         }
         gone.insert(listener);
         let mut completions = Vec::new();
-        for (id, broadcast) in table.ids().zip(broadcasts) {
-            if broadcast.drop_listener(listener, table.sent(id).is_some(), *nodes) {
-                self.n_lost += 1;
+        for (idx, (id, broadcast)) in table.ids().zip(broadcasts).enumerate() {
+            let sent = table.sent(id);
+            let was_sent = sent.is_some_and(|sent| sent.at <= at);
+            match broadcast.drop_listener(listener, was_sent, *nodes) {
+                Fate::Arrived => continue,
+                Fate::Lost => self.n_lost += 1,
+                // It was sent before this was known.
+                Fate::Excused if idx < *n_counted => *n_counted_deliveries -= 1,
+                Fate::Excused => {}
+            }
+            // A worker without any listener of a broadcast has no share of it.
+            if sent.is_some() && broadcast.n_arrived + broadcast.n_lost > 0 {
                 completions.extend(broadcast.complete(id, members).filter(|_| !self.is_closed));
             }
         }
@@ -296,21 +321,26 @@ impl Broadcast {
         is_first
     }
 
-    /// Notes that a member's connection has ended. True if the broadcast is lost for it.
-    fn drop_listener(&mut self, listener: usize, is_sent: bool, nodes: Nodes) -> bool {
+    /// Notes that a member's connection has ended, before or after the broadcast `was_sent`.
+    fn drop_listener(&mut self, listener: usize, was_sent: bool, nodes: Nodes) -> Fate {
         let has_it = self.is_complete
             || self
                 .arrived
                 .as_ref()
                 .is_some_and(|arrived| arrived.contains(listener));
-        let is_lost = !has_it && is_sent;
-        self.n_lost += usize::from(is_lost);
-        if is_lost && nodes.n_accounts() > 0 {
+        if has_it {
+            return Fate::Arrived;
+        }
+        if !was_sent {
+            self.n_excused += 1;
+            return Fate::Excused;
+        }
+        self.n_lost += 1;
+        if nodes.n_accounts() > 0 {
             self.lost_by_node.resize(nodes.n_accounts(), 0);
             self.lost_by_node[nodes.of(listener)] += 1;
         }
-        self.n_excused += usize::from(!has_it && !is_sent);
-        is_lost
+        Fate::Lost
     }
 
     /// How many members of each node it was due to and did not reach; `gone` are those whose connections have ended.

@@ -54,7 +54,8 @@ impl Bench {
                 .deliver(listener, id, instant(at_us))
                 .into_iter()
                 .collect(),
-            Drop { listener } => self.ledger.drop_listener(listener),
+            // After everything that was sent so far.
+            Drop { listener } => self.ledger.drop_listener(listener, instant(1_000_000_000)),
         }
     }
 
@@ -372,12 +373,12 @@ fn what_is_lost_is_lost_by_the_server_of_its_listener() {
     let table = Arc::new(SendTable::new(epoch, 1, 3));
     // 0, 2 and 4 are clients of the first server, 1 and 3 of the second one.
     ledger.open_step(Arc::clone(&table), members(5));
-    ledger.drop_listener(4); // Nothing was sent, so nothing is due to it.
+    ledger.drop_listener(4, epoch); // Nothing was sent, so nothing is due to it.
     table.mark_sent(1, 0, at(0));
     for listener in [0, 1] {
         ledger.deliver(listener, 1, at(5));
     }
-    ledger.drop_listener(3); // 1 is lost for it, 2 is not due.
+    ledger.drop_listener(3, epoch); // 1 is lost for it, 2 is not due.
     ledger.deliver(2, 1, at(9)); // The last one that can still get 1.
     table.mark_sent(2, 1, at(20));
     ledger.deliver(1, 2, at(22));

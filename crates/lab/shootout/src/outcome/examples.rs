@@ -78,6 +78,7 @@ pub(crate) fn broadcast_step() -> Step {
                 waited: None,
                 in_flight: InFlight { max: 4, mean: 3.875 },
                 by_node: Vec::new(),
+                uncertainty: None,
             }),
         }),
         drops: Causes::default(),
@@ -160,5 +161,7 @@ pub(crate) fn outcome(workload: Workload, steps: Vec<Step>) -> Outcome {
         n_foreign: 0,
         n_stray_answers: 0,
         n_altered: 0,
+        shares: Vec::new(),
+        missing: None,
     }
 }

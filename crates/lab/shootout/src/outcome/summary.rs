@@ -12,7 +12,7 @@ use plimsoll_report::{
     },
 };
 
-use super::{Connecting, DeliveryCounts, Outcome, Sampling, Step};
+use super::{Connecting, DeliveryCounts, OF_DELIVERIES, Outcome, Sampling, Step};
 use crate::{
     measures::{CONNECT, DELIVERY, LISTENER_DELIVERY, PHASES, RTT},
     meter::Period,
@@ -62,12 +62,15 @@ impl Outcome {
             targets: self.targets.clone(),
             generator: Generator::new(&self.generator, &self.health(), chronicle.generator.clone()),
         });
+        if self.hides_times() {
+            hide_times(&mut summary);
+        }
         let waited = self
             .steps
             .iter()
             .filter_map(|step| step.deliveries()?.waited)
             .min();
-        for name in [DELIVERY, LISTENER_DELIVERY] {
+        for name in OF_DELIVERIES {
             if let Some(Values::Trend(found)) = summary.metrics.get_mut(name).map(|metric| &mut metric.values)
             {
                 *found = found.bounded_from(waited);
@@ -144,6 +147,20 @@ impl Outcome {
         let sections = sections.map(|(idx, step)| section(idx + 1, step));
         (sections.collect(), self.steps.len().saturating_sub(MAX_STEPS))
     }
+}
+
+/// Leaves out what rests on the times of deliveries.
+fn hide_times(summary: &mut Summary) {
+    for name in OF_DELIVERIES {
+        summary.metrics.remove(name);
+        summary.timeline.metrics.remove(name);
+    }
+    let by_load = summary.by_load.take();
+    summary.by_load = by_load.filter(|it| {
+        it.latency
+            .as_deref()
+            .is_none_or(|name| !OF_DELIVERIES.contains(&name))
+    });
 }
 
 fn losses(counts: &DeliveryCounts) -> Losses {

@@ -15,6 +15,7 @@ use crate::{
     meter::{Period, Watched, seconds},
     options::Model,
     outcome::{Connecting, DeliveryCounts, NodeDeliveries, Outcome, Step},
+    remote::Share,
     samples::Rtt,
 };
 
@@ -48,6 +49,19 @@ struct RunObject<'a> {
     targets: &'a [Target],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     thresholds: Vec<ThresholdObject>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    agents: Vec<AgentObject<'a>>,
+}
+
+/// What one agent did.
+#[derive(Serialize)]
+struct AgentObject<'a> {
+    name: &'a str,
+    clients: usize,
+    n_complete: u64,
+    generator_cpu_seconds: f64,
+    rss_bytes: Option<u64>,
+    lost_at_seconds: Option<f64>,
 }
 
 /// When messages are sent.
@@ -151,6 +165,9 @@ struct DeliveriesObject {
     listener_us: Distribution,
     /// Times of the two distributions from here on are lower bounds.
     lower_bounds_from_us: Option<u64>,
+    /// By how much they are wrong at most, because the clocks of agents are not known better.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock_uncertainty_us: Option<u64>,
     in_flight: InFlightObject,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     nodes: Vec<NodeObject>,
@@ -206,10 +223,24 @@ pub(super) fn document(outcome: &Outcome) -> String {
             load: setting.model.as_ref().map(LoadObject::of),
             targets: &outcome.targets,
             thresholds: outcome.thresholds.iter().map(ThresholdObject::of).collect(),
+            agents: outcome.shares.iter().map(AgentObject::of).collect(),
         },
     };
     let json = serde_json::to_string_pretty(&document).expect("the keys are strings and no value can fail");
     json + "\n"
+}
+
+impl<'a> AgentObject<'a> {
+    fn of(share: &'a Share) -> Self {
+        Self {
+            name: &share.name,
+            clients: share.n_most,
+            n_complete: share.n_complete,
+            generator_cpu_seconds: seconds(share.evidence.cpu),
+            rss_bytes: share.rss_bytes,
+            lost_at_seconds: share.lost_at.map(seconds),
+        }
+    }
 }
 
 impl LoadObject {
@@ -288,6 +319,9 @@ impl<'a> DetailObject<'a> {
                     lower_bounds_from_us: deliveries
                         .waited
                         .map(|it| u64::try_from(it.as_micros()).unwrap_or(u64::MAX)),
+                    clock_uncertainty_us: deliveries
+                        .uncertainty
+                        .map(|it| u64::try_from(it.as_micros()).unwrap_or(u64::MAX)),
                     in_flight: InFlightObject {
                         max: deliveries.in_flight.max,
                         mean: (deliveries.in_flight.mean * 1e3).round() / 1e3,
@@ -331,7 +365,7 @@ impl NodeObject {
         Self {
             n_deliveries_expected: node.n_expected,
             n_deliveries: node.n_delivered,
-            n_lost: node.n_expected - node.n_delivered,
+            n_lost: node.n_expected.saturating_sub(node.n_delivered),
             listener_us: node.listener,
         }
     }

@@ -27,6 +27,7 @@ pub(super) fn step(step: &Step, setting: &Setting) -> String {
                 let nodes = nodes(deliveries, setting);
                 nodes
                     .chain([acknowledgements, in_flight])
+                    .chain(uncertainty(deliveries))
                     .map(|line| format!("    {line}"))
                     .collect::<Vec<_>>()
             }));
@@ -143,10 +144,20 @@ fn nodes(deliveries: &Deliveries, setting: &Setting) -> impl Iterator<Item = Str
             "{url}: {} of {} delivered, {} lost; listeners {}",
             it.n_delivered,
             it.n_expected,
-            it.n_expected - it.n_delivered,
+            it.n_expected.saturating_sub(it.n_delivered),
             distribution(&it.listener)
         )
     })
+}
+
+/// How well times are known at listeners of other agents than the sender's.
+fn uncertainty(deliveries: &Deliveries) -> Option<String> {
+    let uncertainty = deliveries.uncertainty.filter(|_| deliveries.has_times())?;
+    let us = u64::try_from(uncertainty.as_micros()).unwrap_or(u64::MAX);
+    Some(format!(
+        "times of deliveries are known to ± {}, as well as the clocks of the agents",
+        micros(us)
+    ))
 }
 
 /// The sender's round trip.

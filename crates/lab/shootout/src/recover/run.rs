@@ -95,6 +95,7 @@ pub(crate) async fn run(
         onlooker,
         samples,
         sampling,
+        agents: _,
     } = company;
     let addresses = tokio::select! {
         biased;

@@ -7,6 +7,7 @@ use crate::{
     journal::Chronicle,
     limit,
     outcome::{Outcome, Step},
+    remote::Hub,
     worker::Report,
 };
 
@@ -34,7 +35,10 @@ impl Run<'_> {
             n_foreign: report.n_foreign,
             n_stray_answers: report.n_stray_answers,
             n_altered: report.n_altered,
+            shares: self.fleet.hub().map_or_else(Vec::new, Hub::shares),
+            missing: self.missing.take(),
         };
+        outcome.hide_unknown_times();
         outcome.remarks().into_iter().for_each(|remark| self.note(remark));
         outcome.messages = self.messages;
         outcome.learn();

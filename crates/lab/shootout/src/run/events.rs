@@ -35,10 +35,18 @@ impl Run<'_> {
         }
     }
 
+    /// Records events to which the workload does not react.
+    pub(super) fn record_all(&mut self, events: Vec<Event>) {
+        events.into_iter().for_each(|event| drop(self.record(event)));
+    }
+
     /// Records an event. Returns what it means to the workload.
     pub(super) fn record(&mut self, event: Event) -> Turn {
         let now = self.started.elapsed();
-        if matches!(event, Event::Opened { .. } | Event::Dropped { .. }) {
+        if matches!(
+            event,
+            Event::Opened { .. } | Event::Dropped { .. } | Event::AgentLost(..)
+        ) {
             self.journal.users(now, self.fleet.n_connected());
         }
         match event {
@@ -87,6 +95,11 @@ impl Run<'_> {
             } => self.deliver(step_idx, at, &harvest),
             Event::Surveyed(standing) => {
                 if let Some(surveyed) = self.survey.add(&standing) {
+                    // What workers sent before they answered, they have told before.
+                    self.fleet
+                        .hub()
+                        .into_iter()
+                        .for_each(|hub| hub.make_known(surveyed.asked_at));
                     let n_broadcasts = self.steps.last().map_or(0, |step| step.messages.n_spreading());
                     if self.steps.last().is_some_and(|step| !step.is_closed()) {
                         self.level(surveyed.standing.n_missing(), n_broadcasts);
@@ -103,7 +116,19 @@ impl Run<'_> {
                     );
                 }
             }
-            Event::StepOpened | Event::Reported(_) => {}
+            Event::Glanced(agent, glance) => self.journal.glanced(agent, glance),
+            Event::AgentLost(_, reason) => {
+                self.note(reason.clone());
+                self.missing.get_or_insert(reason);
+                self.interrupt.force();
+                return Turn::Interrupted;
+            }
+            // Who asked has the answer, and no worker of a run tells of its sends.
+            Event::StepOpened
+            | Event::Reported(_)
+            | Event::Lapped(..)
+            | Event::Room(..)
+            | Event::Sent { .. } => {}
         }
         Turn::Recorded
     }

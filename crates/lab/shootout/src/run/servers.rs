@@ -8,10 +8,10 @@ use super::{Preflight, RunError};
 use crate::options::Common;
 
 /// A server with its addresses, of which there is at least one.
-type Located = (Target, Vec<SocketAddr>);
+pub(crate) type Located = (Target, Vec<SocketAddr>);
 
 /// All servers of the run, those of `common.nodes` last.
-pub(super) async fn resolve(common: &Common) -> Result<Vec<Located>, RunError> {
+pub(crate) async fn resolve(common: &Common) -> Result<Vec<Located>, RunError> {
     let mut servers = Vec::new();
     for target in [&common.target].into_iter().chain(&common.nodes) {
         servers.push((target.clone(), target.resolve().await?));
@@ -20,7 +20,7 @@ pub(super) async fn resolve(common: &Common) -> Result<Vec<Located>, RunError> {
 }
 
 /// The ways to each server: one set of options per source address.
-pub(super) fn routes(
+pub(crate) fn routes(
     servers: Vec<Located>,
     common: &Common,
     n_clients: Option<usize>,

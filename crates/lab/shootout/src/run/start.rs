@@ -1,8 +1,9 @@
 //! The beginning of a run: its checks, and its workers.
 
 use std::{
+    net::SocketAddr,
     sync::Arc,
-    time::{Instant, SystemTime, UNIX_EPOCH},
+    time::{Instant, SystemTime},
 };
 
 use plimsoll_load::{causes::Causes, generator::Monitor};
@@ -18,6 +19,7 @@ use crate::{
     onlooker::LAG,
     options::{Common, Model, Steps},
     outcome::{Setting, Workload},
+    remote::{Agents, Hub},
     sink::Sink,
     staff::Staff,
     wire::{self, Wire},
@@ -25,58 +27,50 @@ use crate::{
 };
 
 impl<'a> Run<'a> {
-    /// Makes all checks that need no connection, and starts the workers.
+    /// Makes all checks that need no connection, and starts the workers, or takes those of `agents`.
     pub(crate) async fn start(
         (workload, plan): (Workload, Plan),
         common: &Common,
         steps: &Steps,
         (n_padding_bytes, model): (usize, Option<&Model>),
-        mut interrupt: Interrupt,
+        (mut interrupt, agents): (Interrupt, Option<Agents>),
         sink: &'a mut dyn Sink,
     ) -> Result<Self, RunError> {
-        let servers = tokio::select! {
-            biased;
-            () = interrupt.next() => return Err(RunError::Interrupted),
-            servers = servers::resolve(common) => servers?,
-        };
-        let addresses: Vec<_> = servers.iter().map(|(_, addresses)| addresses[0]).collect();
-        // The limits towards the first server stand for all: they are of this machine.
-        let preflight = Preflight::new(addresses[0].ip(), &common.local_addresses);
-        preflight.check(steps.n_clients().unwrap_or(steps.n_first))?;
-        let routes = servers::routes(servers, common, steps.n_clients(), n_padding_bytes);
         let monitor = Monitor::new();
-        let meter = Meter::attach(monitor.clone(), &addresses, &common.watched, sink.sampling())?;
-        let wire = Wire::new(
-            common.server_type,
-            common.dialect,
-            &common.channel,
-            n_padding_bytes,
-            wire_run(SystemTime::now()),
-        );
         let (measures, metrics) = Measures::new();
+        let mut journal = Journal::new(metrics.clone(), monitor.clone());
+        let base = match agents {
+            Some(agents) => Base::of_agents(agents, workload, common),
+            None => tokio::select! {
+                biased;
+                () = interrupt.next() => return Err(RunError::Interrupted),
+                base = Base::here(common, steps, n_padding_bytes, &monitor) => base?,
+            },
+        };
+        let mut meter = Meter::attach(monitor, &base.addresses, &common.watched, sink.sampling())?;
         let target = common.target.to_string();
         let singles = Singles::new(measures, &metrics, sink.samples(), workload, &target);
-        let setup = Setup {
-            wire: Arc::new(wire),
-            routes,
-            subscribe_limit: common.connect_timeout,
-            monitor: monitor.clone(),
-        };
-        let n_routes = setup.routes.iter().map(Vec::len).collect();
-        let staff = Staff::threads(common.n_workers, &Arc::new(setup)).map_err(RunError::Start)?;
-        let fleet = Fleet::new(staff, n_routes, common.seed);
+        let fleet = Fleet::new(
+            base.staff,
+            base.n_routes,
+            common.seed,
+            workload == Workload::Broadcast,
+        );
+        if let Some(hub) = fleet.hub() {
+            journal.set_agents(hub.n_agents());
+            meter.set_agents((0..hub.n_agents()).map(|agent| hub.name(agent).into()));
+        }
         meter.prepare();
         let started = Instant::now();
         meter.start(started);
         Ok(Self {
             workload,
             plan,
-            journal: Journal::new(metrics, monitor),
+            journal,
             measures,
             singles,
             collect_at: started + COLLECT_EVERY,
             show_at: started + COLLECT_EVERY + LAG,
-            fleet,
             meter,
             interrupt,
             sink,
@@ -84,12 +78,14 @@ impl<'a> Run<'a> {
                 target,
                 nodes: common.nodes.iter().map(ToString::to_string).collect(),
                 server_type: common.server_type,
-                n_workers: common.n_workers,
+                n_workers: fleet.n_workers(),
                 seed: common.seed,
                 model: model.cloned(),
             },
+            fleet,
             started,
-            preflight,
+            preflight: base.preflight,
+            missing: None,
             pacing: common.pacing,
             limits: common.limits.clone(),
             steps: Vec::new(),
@@ -101,11 +97,64 @@ impl<'a> Run<'a> {
     }
 }
 
-/// A token and a start that no other run on the same channel has.
-fn wire_run(now: SystemTime) -> wire::Run {
-    let start = now.duration_since(UNIX_EPOCH).unwrap_or_default();
-    wire::Run {
-        token: fastrand::u32(..),
-        start_ns: i64::try_from(start.as_nanos()).unwrap_or_default(),
+/// The workers of a run, and what is known of the way to the servers.
+struct Base {
+    staff: Staff,
+    /// The number of routes to each server.
+    n_routes: Vec<usize>,
+    /// The first address of each server. Empty if agents connect.
+    addresses: Vec<SocketAddr>,
+    /// The limits of this machine; `None` if agents connect.
+    preflight: Option<Preflight>,
+}
+
+impl Base {
+    /// Workers of this process.
+    async fn here(
+        common: &Common,
+        steps: &Steps,
+        n_padding_bytes: usize,
+        monitor: &Monitor,
+    ) -> Result<Self, RunError> {
+        let servers = servers::resolve(common).await?;
+        let addresses: Vec<_> = servers.iter().map(|(_, addresses)| addresses[0]).collect();
+        // The limits towards the first server stand for all: they are of this machine.
+        let preflight = Preflight::new(addresses[0].ip(), &common.local_addresses);
+        preflight.check(steps.n_clients().unwrap_or(steps.n_first))?;
+        let routes = servers::routes(servers, common, steps.n_clients(), n_padding_bytes);
+        let wire = Wire::new(
+            common.server_type,
+            common.dialect,
+            &common.channel,
+            n_padding_bytes,
+            wire::Run::unique(SystemTime::now()),
+        );
+        let n_routes = routes.iter().map(Vec::len).collect();
+        let setup = Setup {
+            wire: Arc::new(wire),
+            routes,
+            subscribe_limit: common.connect_timeout,
+            monitor: monitor.clone(),
+            is_remote: false,
+        };
+        let staff = Staff::threads(0..common.n_workers, &Arc::new(setup)).map_err(RunError::Start)?;
+        Ok(Self {
+            staff,
+            n_routes,
+            addresses,
+            preflight: Some(preflight),
+        })
+    }
+
+    /// Workers of agents, which have made their checks.
+    fn of_agents(agents: Agents, workload: Workload, common: &Common) -> Self {
+        let n_nodes = 1 + common.nodes.len();
+        Self {
+            staff: Hub::staff(agents, n_nodes, workload == Workload::Connect),
+            // Each agent has its own ones, and reduces the number of the route to them.
+            n_routes: vec![usize::MAX; n_nodes],
+            addresses: Vec::new(),
+            preflight: None,
+        }
     }
 }

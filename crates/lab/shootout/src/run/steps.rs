@@ -20,7 +20,7 @@ impl Run<'_> {
         let table = Arc::new(SendTable::new(self.started, first_id, n_messages));
         let mut events = Vec::new();
         self.fleet.open_step(&table, |event| events.push(event)).await?;
-        events.into_iter().for_each(|event| drop(self.record(event)));
+        self.record_all(events);
         self.steps.push(StepRecord::new(command, table, floor));
         Ok(self.steps.len() - 1)
     }
@@ -53,7 +53,7 @@ impl Run<'_> {
     pub(crate) async fn report(&mut self, step_idx: usize) -> Result<Report, WorkerLost> {
         let mut events = Vec::new();
         let report = self.fleet.report(step_idx, |event| events.push(event)).await?;
-        events.into_iter().for_each(|event| drop(self.record(event)));
+        self.record_all(events);
         self.deliver(step_idx, self.started.elapsed(), &report.tally.harvest);
         Ok(report)
     }
@@ -69,7 +69,7 @@ impl Run<'_> {
         let mut events = Vec::new();
         let on_event = |event| events.push(event);
         let report = self.fleet.close_step(step_idx, (at, at_least), on_event).await?;
-        events.into_iter().for_each(|event| drop(self.record(event)));
+        self.record_all(events);
         self.deliver(step_idx, self.started.elapsed(), &report.tally.harvest);
         let step = &mut self.steps[step_idx];
         step.close(at, at_least);

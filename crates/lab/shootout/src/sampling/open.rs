@@ -23,7 +23,9 @@ pub(super) async fn send(
 ) -> Result<Deadlines, RunError> {
     let pacer = Pacer::new().map_err(RunError::Timer)?;
     let mut deadlines = Deadlines::default();
-    let (begin, n_total) = (Instant::now(), schedule.n_messages());
+    // Agents get their orders ahead of the schedule, and keep it themselves.
+    let lead = run.fleet.lead();
+    let (begin, n_total) = (Instant::now() + lead, schedule.n_messages());
     let mut n_sent = 0;
     while let Some(offset) = schedule.start(n_sent) {
         if run.interrupt.is_requested() {
@@ -34,8 +36,9 @@ pub(super) async fn send(
         for id in deadlines.expired(now) {
             run.step(step_idx).messages.give_up(id, now);
         }
-        if now < due {
-            let wake_at = earliest(Some(due), deadlines.next()).unwrap_or(due);
+        let order_at = due.checked_sub(lead).unwrap_or(now);
+        if now < order_at {
+            let wake_at = earliest(Some(order_at), deadlines.next()).unwrap_or(order_at);
             run.turn_on_time(wake_at, &pacer).await?;
         } else if let Some(id) = run.send(Some(due)).await? {
             deadlines.add(due + plan.waits.answer, id);

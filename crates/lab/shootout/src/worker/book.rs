@@ -12,7 +12,7 @@ use plimsoll_load::histogram::Histogram;
 use plimsoll_websocket::Event as Frame;
 use rustc_hash::FxHashMap;
 
-use super::{Event, Report, SendOrder};
+use super::{Event, Report, SendOrder, held::Held};
 use crate::{
     ledger::{BitSet, Completion, Harvest, Ledger, Nodes, SendTable, Standing},
     server_type::ServerType,
@@ -25,6 +25,8 @@ pub(super) struct Book {
     server_type: ServerType,
     reader: Reader,
     ledger: Ledger,
+    /// What cannot be judged yet; `None` if all senders are in this process.
+    held: Option<Held>,
     /// The table of the current step's sends; `None` before the first step and for echoes.
     table: Option<Arc<SendTable>>,
     /// The messages whose answers are awaited: those in flight, and those that the coordinator gave up.
@@ -61,11 +63,12 @@ pub(super) enum Note {
 }
 
 impl Book {
-    pub(super) fn new(wire: Arc<Wire>, nodes: Nodes) -> Self {
+    pub(super) fn new(wire: Arc<Wire>, nodes: Nodes, is_remote: bool) -> Self {
         Self {
             server_type: wire.server_type(),
             reader: Reader::new(wire),
             ledger: Ledger::new(nodes),
+            held: is_remote.then(Held::default),
             table: None,
             in_flight: FxHashMap::default(),
             greeted: Vec::new(),
@@ -91,8 +94,8 @@ impl Book {
         self.lateness = Histogram::small();
     }
 
-    /// A message goes out now. Its times count from `now`, or from its scheduled time.
-    pub(super) fn send(&mut self, order: &SendOrder, now: Instant, message: &[u8]) {
+    /// A message goes out now. Its times count from `now`, or from its scheduled time. Returns that time.
+    pub(super) fn send(&mut self, order: &SendOrder, now: Instant, message: &[u8]) -> Instant {
         let sent_at = order.due.unwrap_or(now);
         if order.due.is_some() {
             self.lateness.record(now.saturating_duration_since(sent_at));
@@ -109,6 +112,7 @@ impl Book {
                 message,
             },
         );
+        sent_at
     }
 
     /// A frame has come in at the client in `slot`.
@@ -120,7 +124,6 @@ impl Book {
         };
         match inbound {
             Inbound::Ours(Kind::Broadcast, id) => self
-                .ledger
                 .deliver(slot, id, at)
                 .map_or(Note::Nothing, |it| Note::Tell(Event::Completed(it))),
             Inbound::Ours(Kind::Echo | Kind::BroadcastResult, id) => self.answer(slot, id, at, bytes),
@@ -139,11 +142,32 @@ impl Book {
         }
     }
 
-    /// The connection of the client in `slot` has ended. Returns what the coordinator must know.
-    pub(super) fn drop_client(&mut self, slot: usize) -> Vec<Event> {
+    fn deliver(&mut self, slot: usize, id: u64, at: Instant) -> Option<Completion> {
+        match &mut self.held {
+            None => self.ledger.deliver(slot, id, at),
+            Some(held) => held.arrive(slot, id, at, &mut self.ledger),
+        }
+    }
+
+    /// Enters what was held and can be judged: deliveries of known broadcasts, and all that happened before `until`.
+    pub(super) fn settle(&mut self, until: Option<Instant>) -> Vec<Completion> {
+        let held = self.held.as_mut();
+        held.map_or_else(Vec::new, |held| held.settle(until, &mut self.ledger))
+    }
+
+    /// The connection of the client in `slot` has ended at this time. Returns what the coordinator must know.
+    pub(super) fn drop_client(&mut self, slot: usize, at: Instant) -> Vec<Event> {
         let unanswerable = self.in_flight.extract_if(|_, it| it.slot == slot);
         let mut events: Vec<_> = unanswerable.map(|(id, _)| Event::Unanswerable { id }).collect();
-        events.extend(self.ledger.drop_listener(slot).into_iter().map(Event::Completed));
+        match &mut self.held {
+            None => events.extend(
+                self.ledger
+                    .drop_listener(slot, at)
+                    .into_iter()
+                    .map(Event::Completed),
+            ),
+            Some(held) => held.drop_client(slot, at),
+        }
         events
     }
 

@@ -11,7 +11,7 @@ use plimsoll_clients::{
 };
 use plimsoll_websocket::Event as Frame;
 
-use super::{Event, Failing, SendOrder, Shared, Way, book::Note, mailbox::Mailbox, opening};
+use super::{Command, Event, Failing, SendOrder, Shared, Way, book::Note, mailbox::Mailbox, opening};
 
 /// An order of the worker to a client. There is at most one letter per message in flight, and one to close.
 #[derive(Debug)]
@@ -92,7 +92,11 @@ fn send(shared: &Shared, conversation: &mut Conversation, order: &SendOrder) {
         .wire
         .encode(order.command, order.id, SystemTime::now());
     if conversation.queue(opcode, &message).is_ok() {
-        shared.book.borrow_mut().send(order, Instant::now(), &message);
+        let at = shared.book.borrow_mut().send(order, Instant::now(), &message);
+        if shared.setup.is_remote && order.command == Command::Broadcast {
+            let SendOrder { id, floor, .. } = *order;
+            shared.outbox.post(Event::Sent { id, floor, at });
+        }
     } else {
         shared.outbox.post(Event::Unanswerable { id: order.id });
     }
@@ -108,7 +112,7 @@ impl Shared {
     /// Settles the account of a client whose connection has ended.
     fn lose(&self, slot: usize, cause: &Cause) {
         self.mailboxes.borrow_mut()[slot] = None;
-        for event in self.book.borrow_mut().drop_client(slot) {
+        for event in self.book.borrow_mut().drop_client(slot, Instant::now()) {
             self.outbox.post(event);
         }
         self.outbox.post(Event::Dropped {

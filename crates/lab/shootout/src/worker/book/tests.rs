@@ -14,7 +14,7 @@ const RUN: Run = Run {
 
 fn book(server_type: ServerType) -> Book {
     let wire = Wire::new(server_type, Dialect::default(), "channel", 0, RUN);
-    Book::new(Arc::new(wire), Nodes::default())
+    Book::new(Arc::new(wire), Nodes::default(), false)
 }
 
 fn order(slot: usize, id: u64) -> SendOrder {
@@ -106,7 +106,7 @@ fn a_lost_sender_gets_no_answer() {
     for (slot, id) in [(1, 1), (2, 2)] {
         book.send(&order(slot, id), Instant::now(), b"");
     }
-    let events = book.drop_client(1);
+    let events = book.drop_client(1, Instant::now());
     assert!(
         matches!(events[..], [Event::Unanswerable { id: 1 }]),
         "{events:?}"
