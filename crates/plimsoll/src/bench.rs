@@ -4,6 +4,7 @@ use clap::{Args, Parser, Subcommand};
 
 mod args;
 mod enter;
+mod fleet;
 mod http_options;
 mod load_test;
 mod options;
@@ -17,13 +18,15 @@ mod typed;
 pub(crate) use self::args::ABSENT_AB_FLAGS;
 pub(crate) use self::{
     args::{BroadcastArgs, ConnectArgs, EchoArgs},
+    fleet::take_part,
     options::{UsageError, parse_header},
     trials::of_flags as trials,
 };
 use self::{
     args::{HttpArgs, RecoverArgs},
+    fleet::Errand,
     load_test::BenchTest,
-    typed::Typed,
+    typed::{Places, Typed},
 };
 use crate::{
     exit::{Failure, Status},
@@ -69,6 +72,8 @@ struct Command<A: Typed> {
     workload: A,
     #[command(flatten)]
     session: SessionFlags,
+    #[command(flatten)]
+    fleet: A::Fleet,
 }
 
 impl Options {
@@ -97,7 +102,19 @@ impl<A: Typed> Command<A> {
         if let Some(outcome) = lead(&mut self, surroundings) {
             return outcome;
         }
-        let Self { workload, session } = self;
+        let Self {
+            workload,
+            session,
+            fleet,
+        } = self;
+        let wanted = fleet.wanted(surroundings)?;
+        if let Some(wanted) = &wanted {
+            workload
+                .check_fleet()
+                .map_err(|mistake| Failure::Usage(mistake.to_string()))?;
+            fleet::check(wanted)?;
+        }
+        let has_own_workers = workload.n_workers().is_some();
         let bench = workload.bench(session.format, &session.watch.targets);
         let bench = bench.map_err(|mistake| Failure::Usage(mistake.to_string()))?;
         if session.live.is_wanted() && bench.is_interactive() {
@@ -106,8 +123,13 @@ impl<A: Typed> Command<A> {
             return Err(Failure::Usage(message.to_owned()));
         }
         run_local(async {
-            let test = BenchTest::new(bench, session.quiet);
+            let is_quiet = session.quiet;
             let session = Session::begin(&session, Beginning::plain(false), surroundings)?;
+            if wanted.is_some() {
+                session.check_fleet()?;
+            }
+            let errand = wanted.map(|wanted| Errand::new(wanted, has_own_workers));
+            let test = BenchTest::new(bench, is_quiet, errand);
             session.run(test).await
         })
     }

@@ -175,6 +175,15 @@ impl<'a> Session<'a> {
         users: Users<T::Stages>,
         errand: Errand,
     ) -> Result<Status, Failure> {
+        self.check_fleet()?;
+        self.run(OnEngine::new(test, users, Some(errand))).await
+    }
+
+    /// Checks that a fleet can do what the flags ask for.
+    ///
+    /// # Errors
+    /// It cannot.
+    pub(crate) fn check_fleet(&self) -> Result<(), Failure> {
         if !self.outputs.descriptions().is_empty() {
             return Err(Failure::Usage(
                 "--out and --fleet exclude each other: samples stay on the agents, and only their sums come to the \
@@ -182,7 +191,7 @@ impl<'a> Session<'a> {
                     .to_owned(),
             ));
         }
-        self.run(OnEngine::new(test, users, Some(errand))).await
+        Ok(())
     }
 
     /// Runs a test to its exit code. To be polled on a local runtime.

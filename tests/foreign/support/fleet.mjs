@@ -1,6 +1,8 @@
 // A fleet of a test's own: a real NATS server, agents, and runs that they carry out.
 
 import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { NatsServer } from "./nats.mjs";
 import { plimsollIn, startPlimsollIn } from "./plimsoll.mjs";
@@ -68,9 +70,9 @@ export class Fleet {
     return fleet;
   }
 
-  /** One more agent. */
-  async add(name, { env, flags = this.#flags } = {}) {
-    const agent = Member.start(this.#t, { cwd: folderOf(this.#t, {}), env }, "agent", ...flags, "--name", name);
+  /** One more agent. `n_files` is the most that it may open. */
+  async add(name, { env, n_files, flags = this.#flags } = {}) {
+    const agent = Member.start(this.#t, { cwd: folderOf(this.#t, {}), env, n_files }, "agent", ...flags, "--name", name);
     await agent.said("waits for runs");
     this.agents.push(agent);
     return agent;
@@ -95,6 +97,19 @@ export class Fleet {
     return { ...outcome, cwd };
   }
 
+  /** Starts a bench on all agents, and leaves it running. */
+  startBench(...args) {
+    return Member.start(this.#t, { cwd: folderOf(this.#t, {}) }, ...this.#benchCommand(args));
+  }
+
+  /** Runs a bench on all agents to its end: `{ code, stdout, stderr, read }`, where `read` parses a file that it wrote. */
+  async bench(...args) {
+    const cwd = folderOf(this.#t, {});
+    const outcome = await plimsollIn({ cwd }, ...this.#benchCommand(args));
+    const read = (name) => (existsSync(join(cwd, name)) ? JSON.parse(readFileSync(join(cwd, name), "utf8")) : null);
+    return { ...outcome, read };
+  }
+
   /** Waits until no agent works for a run. */
   free() {
     const isFree = async () => {
@@ -106,6 +121,10 @@ export class Fleet {
 
   #folder(script) {
     return { cwd: folderOf(this.#t, { "script.js": script }) };
+  }
+
+  #benchCommand(args) {
+    return ["bench", ...args, ...this.#flags, "--agents", String(this.agents.length)];
   }
 
   #command(args) {

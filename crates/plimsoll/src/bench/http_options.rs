@@ -15,7 +15,11 @@ use plimsoll_shootout::{
     http::{Extent, HttpOptions, HttpResults, Layout},
 };
 
-use super::{args::HttpArgs, options::parse_header, typed::Typed};
+use super::{
+    args::HttpArgs,
+    options::parse_header,
+    typed::{Here, Typed},
+};
 use crate::session::Format;
 
 /// ab's number of requests for `-t` without `-n`.
@@ -107,6 +111,7 @@ pub(crate) enum HttpUsageError {
 
 impl Typed for HttpArgs {
     type Mistake = HttpUsageError;
+    type Fleet = Here;
 
     fn url(&self) -> &str {
         &self.url

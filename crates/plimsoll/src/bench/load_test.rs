@@ -4,14 +4,19 @@
 use std::{
     io::{self, IsTerminal},
     sync::Arc,
+    time::Duration,
 };
 
 use plimsoll_load::{machine::Machine, plan::Plan, preflight::UserKind};
-use plimsoll_report::{Summary, summary::Kind};
+use plimsoll_report::{
+    Summary,
+    summary::{Kind, Values},
+};
 use plimsoll_shootout::{self as shootout, Bench, Error, Interrupt, Streams, Verdict};
 use tokio::{sync::mpsc, time::Instant};
 
 use super::{
+    fleet::{self, Errand},
     streams::{beside, plain},
     studio::Studio,
 };
@@ -39,15 +44,18 @@ pub(super) struct BenchTest {
     /// A plan without scenarios: the engine runs none, and the number of clients over time is not planned.
     plan: Plan,
     is_quiet: bool,
+    /// What a fleet has to do; `None` if the clients are in this process.
+    errand: Option<Errand>,
 }
 
 impl BenchTest {
-    pub(super) fn new(bench: Bench, is_quiet: bool) -> Self {
+    pub(super) fn new(bench: Bench, is_quiet: bool, errand: Option<Errand>) -> Self {
         Self {
             name: bench.name(),
             bench,
             plan: Plan::new(Vec::new()),
             is_quiet,
+            errand,
         }
     }
 }
@@ -74,6 +82,10 @@ impl LoadTest for BenchTest {
         }
     }
 
+    fn is_elsewhere(&self) -> bool {
+        self.errand.is_some()
+    }
+
     fn progress(&self, _: &[String]) -> Option<String> {
         None
     }
@@ -86,7 +98,7 @@ impl LoadTest for BenchTest {
             sampling,
             watchers,
             screen,
-            ..
+            outing,
         } = company;
         let has_view = watchers.has_view();
         let (mut stdout, mut stderr) = if has_view { beside(&screen) } else { plain() };
@@ -99,6 +111,13 @@ impl LoadTest for BenchTest {
         };
         let studio = watchers.may_look().then(|| Studio::open(Arc::clone(&watchers)));
         let studio = studio.transpose()?;
+        let (field, agents) = match &self.errand {
+            None => (None, None),
+            Some(errand) => {
+                let (field, agents) = errand.muster(&mut self.bench, ends.first()).await?;
+                (Some(field), Some(agents))
+            }
+        };
         let (orders, interrupt) = mpsc::channel(2);
         tokio::task::spawn_local(pass_on(ends, orders));
         let company = shootout::Company {
@@ -106,15 +125,26 @@ impl LoadTest for BenchTest {
             onlooker: studio.as_ref().map(Studio::onlooker),
             samples,
             sampling,
-            agents: None,
+            agents,
         };
         control.begin(Instant::now());
-        let finished = self.bench.execute(streams, company).await;
+        let executing = self.bench.execute(streams, company);
+        let (finished, members) = match field {
+            None => (executing.await, Vec::new()),
+            Some(field) => field.carry_during(executing).await,
+        };
         if let Some(studio) = studio {
             studio.close();
         }
         let finished = finished.map_err(|error| failure(&error))?;
-        let summary = finished.summarize(origin(Kind::Bench, &self.name, &Machine::read()));
+        let mut summary = finished.summarize(origin(Kind::Bench, &self.name, &Machine::read()));
+        if let Some(reason) = finished.missing() {
+            outing.misses(reason.to_owned());
+        }
+        if !members.is_empty() {
+            let agents = fleet::agents(finished.shares(), &members, main_latency(&summary));
+            summary = summary.with_agents(agents);
+        }
         Ok((finished.verdict, summary))
     }
 
@@ -133,6 +163,15 @@ impl LoadTest for BenchTest {
             Verdict::Faulty => Ok(Status::BadResult),
         }
     }
+}
+
+/// The 95th percentile of the first of the main figures that the run has.
+fn main_latency(summary: &Summary) -> Option<Duration> {
+    let trend = |name: &&str| match summary.metrics.get(*name)?.values {
+        Values::Trend(trend) => Some(Duration::from_micros(trend.p95)),
+        _ => None,
+    };
+    LEADING.iter().find_map(trend)
 }
 
 /// Makes orders: the first one ends the bench in good order, the second one at once.

@@ -20,7 +20,7 @@ use super::{
     enter::enter,
     typed::Typed,
 };
-use crate::session::Format;
+use crate::{fleet::FleetFlags, session::Format};
 
 /// The command line is not usable. Exit code 2.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -30,10 +30,13 @@ pub(crate) enum UsageError {
     Target(#[from] TargetError),
     /// Remote workers were asked for.
     #[error(
-        "--worker-addr is not supported yet: one process runs tens of thousands of clients, and several machines can \
-         each run their own bench"
+        "--worker-addr is not supported: one process runs tens of thousands of clients, and --fleet shares more of them \
+         among several machines"
     )]
     WorkerAddr,
+    /// Source addresses of this machine for clients of other machines.
+    #[error("--local-addr and --fleet exclude each other: agents connect from their own addresses")]
+    LocalAddress,
     /// A binary encoding for servers that do not speak Action Cable.
     #[error(
         "--action-cable-encoding {encoding} does not fit --server-type {server_type}; expected actioncable or \
@@ -296,6 +299,15 @@ fn common(args: ClientArgs, workload: Workload) -> Result<Common, UsageError> {
     })
 }
 
+/// Agents have addresses of their own.
+fn check_fleet(clients: &ClientArgs) -> Result<(), UsageError> {
+    if clients.local_addr.is_empty() {
+        Ok(())
+    } else {
+        Err(UsageError::LocalAddress)
+    }
+}
+
 fn refuse_type(
     common: &Common,
     refused: ServerType,
@@ -343,6 +355,7 @@ pub(crate) fn parse_header(text: String) -> Result<(String, String), UsageError>
 
 impl Typed for BroadcastArgs {
     type Mistake = UsageError;
+    type Fleet = FleetFlags;
 
     fn url(&self) -> &str {
         &self.clients.url
@@ -350,6 +363,14 @@ impl Typed for BroadcastArgs {
 
     fn set_url(&mut self, url: String) {
         self.clients.url = url;
+    }
+
+    fn n_workers(&self) -> Option<usize> {
+        self.clients.workers
+    }
+
+    fn check_fleet(&self) -> Result<(), UsageError> {
+        check_fleet(&self.clients)
     }
 
     fn bench(self, format: Format, watched: &[watch::Target]) -> Result<Bench, UsageError> {
@@ -360,6 +381,7 @@ impl Typed for BroadcastArgs {
 
 impl Typed for EchoArgs {
     type Mistake = UsageError;
+    type Fleet = FleetFlags;
 
     fn url(&self) -> &str {
         &self.clients.url
@@ -367,6 +389,14 @@ impl Typed for EchoArgs {
 
     fn set_url(&mut self, url: String) {
         self.clients.url = url;
+    }
+
+    fn n_workers(&self) -> Option<usize> {
+        self.clients.workers
+    }
+
+    fn check_fleet(&self) -> Result<(), UsageError> {
+        check_fleet(&self.clients)
     }
 
     fn bench(self, format: Format, watched: &[watch::Target]) -> Result<Bench, UsageError> {
@@ -377,6 +407,7 @@ impl Typed for EchoArgs {
 
 impl Typed for ConnectArgs {
     type Mistake = UsageError;
+    type Fleet = FleetFlags;
 
     fn url(&self) -> &str {
         &self.clients.url
@@ -384,6 +415,14 @@ impl Typed for ConnectArgs {
 
     fn set_url(&mut self, url: String) {
         self.clients.url = url;
+    }
+
+    fn n_workers(&self) -> Option<usize> {
+        self.clients.workers
+    }
+
+    fn check_fleet(&self) -> Result<(), UsageError> {
+        check_fleet(&self.clients)
     }
 
     fn bench(self, format: Format, watched: &[watch::Target]) -> Result<Bench, UsageError> {

@@ -15,7 +15,7 @@ use plimsoll_shootout::{
 use super::{
     args::RecoverArgs,
     options::{UsageError, parse_header},
-    typed::Typed,
+    typed::{Here, Typed},
 };
 use crate::session::Format;
 
@@ -125,6 +125,7 @@ fn broadcast_url(given: Option<String>, target: &Target) -> Result<Url, RecoverU
 
 impl Typed for RecoverArgs {
     type Mistake = RecoverUsageError;
+    type Fleet = Here;
 
     fn url(&self) -> &str {
         &self.url

@@ -2,7 +2,7 @@
 
 use std::{cell::OnceCell, future::Future, rc::Rc, sync::Arc};
 
-use plimsoll_fleet::{ConductError, Link, Mission, Outcome, Terms, conduct, recruit};
+use plimsoll_fleet::{ConductError, Crew, Link, Mission, Outcome, Terms, conduct, recruit};
 use plimsoll_load::{
     metrics::Registry,
     plan::Plan,
@@ -66,39 +66,8 @@ impl Errand {
         observe: impl FnMut(&Progress<'_>),
         shutdown: impl Future<Output = ()>,
     ) -> Result<Outcome, Failure> {
-        let Wanted {
-            address,
-            n_agents,
-            patience,
-            on_loss,
-            key,
-        } = &self.wanted;
-        let fleet = format!("`{}` at {address}", address.name());
-        let terms = Terms {
-            run: format!("{:08x}", fastrand::u32(..)),
-            n_agents: *n_agents,
-            patience: *patience,
-            version: version(),
-            fleet: fleet.clone(),
-        };
         tokio::pin!(shutdown);
-        tracing::info!("Looking for {n_agents} agents in the fleet {fleet}.");
-        let recruited = async {
-            let link = Link::connect(address).await?;
-            recruit(link, &terms).await
-        };
-        let mut crew = tokio::select! {
-            crew = recruited => crew.map_err(|error| TestFailure::FleetFailed.because(error))?,
-            () = &mut shutdown => {
-                return Err(TestFailure::Interrupted.because("the run was ended before its agents were there"));
-            }
-        };
-        let names: Vec<_> = crew
-            .members()
-            .iter()
-            .map(|member| member.profile.name.as_str())
-            .collect();
-        tracing::info!("Run {} has the agents {}.", terms.run, names.join(", "));
+        let mut crew = self.wanted.muster(&mut shutdown).await?;
         let Field {
             plan,
             registry,
@@ -109,14 +78,55 @@ impl Errand {
             plan,
             segments: self.segments.clone(),
             package: &self.package,
-            key: key.as_ref(),
+            key: self.wanted.key.as_ref(),
             registry,
-            on_loss: *on_loss,
+            on_loss: self.wanted.on_loss,
             control,
             sampling,
         };
         let outcome = conduct(&mut crew, mission, stages, observe, shutdown).await;
         outcome.map_err(|error| failure_of(&error))
+    }
+}
+
+impl Wanted {
+    /// Finds the agents and reserves them.
+    ///
+    /// # Errors
+    /// There are too few, or `shutdown` comes first.
+    pub(crate) async fn muster(&self, shutdown: impl Future<Output = ()>) -> Result<Crew, Failure> {
+        let Self {
+            address,
+            n_agents,
+            patience,
+            ..
+        } = self;
+        let fleet = format!("`{}` at {address}", address.name());
+        let terms = Terms {
+            run: format!("{:08x}", fastrand::u32(..)),
+            n_agents: *n_agents,
+            patience: *patience,
+            version: version(),
+            fleet: fleet.clone(),
+        };
+        tracing::info!("Looking for {n_agents} agents in the fleet {fleet}.");
+        let recruited = async {
+            let link = Link::connect(address).await?;
+            recruit(link, &terms).await
+        };
+        let crew = tokio::select! {
+            crew = recruited => crew.map_err(|error| TestFailure::FleetFailed.because(error))?,
+            () = shutdown => {
+                return Err(TestFailure::Interrupted.because("the run was ended before its agents were there"));
+            }
+        };
+        let names: Vec<_> = crew
+            .members()
+            .iter()
+            .map(|member| member.profile.name.as_str())
+            .collect();
+        tracing::info!("Run {} has the agents {}.", terms.run, names.join(", "));
+        Ok(crew)
     }
 }
 

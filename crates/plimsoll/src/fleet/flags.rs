@@ -64,6 +64,16 @@ impl Wanted {
     pub(crate) fn n_agents(&self) -> usize {
         self.n_agents
     }
+
+    /// What happens when an agent is lost.
+    pub(crate) fn on_loss(&self) -> OnLoss {
+        self.on_loss
+    }
+
+    /// The key that agents and their coordinator share.
+    pub(crate) fn key(&self) -> Option<&FleetKey> {
+        self.key.as_ref()
+    }
 }
 
 impl FleetFlags {

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use plimsoll_fleet::MAX_PACKAGE_BYTES;
 use plimsoll_script::PackedProcessor;
+use plimsoll_shootout::remote::Job;
 use serde::{Deserialize, Serialize};
 
 use super::FileEntry;
@@ -16,6 +17,18 @@ pub(crate) enum Package {
     Script(ScriptPackage),
     /// An Artillery file.
     Artillery(Box<ArtilleryPackage>),
+    /// Clients of a bench, without bytes behind the line.
+    Bench(Box<BenchPackage>),
+}
+
+/// Clients of a bench.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct BenchPackage {
+    /// The clients.
+    pub(crate) job: Job,
+    /// The memory of the records of messages on each agent, in bytes, and the number of messages.
+    pub(crate) record_bytes: u64,
+    pub(crate) n_messages: u64,
 }
 
 /// A k6 script, whose archive has its modules, files and options.
@@ -106,7 +119,13 @@ mod tests {
             (read.name.as_str(), archive),
             ("line\nbreak.js", &b"tar\nbytes"[..])
         );
-        for bytes in [&b""[..], b"{}\n", b"{\"kind\":\"x\"}\n", b"no end"] {
+        for bytes in [
+            &b""[..],
+            b"{}\n",
+            b"{\"kind\":\"x\"}\n",
+            b"{\"kind\":\"bench\"}\n",
+            b"no end",
+        ] {
             assert!(Package::read(bytes).is_err(), "{bytes:?}");
         }
     }

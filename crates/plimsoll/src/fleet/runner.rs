@@ -3,14 +3,14 @@
 use plimsoll_fleet::{Task, Workshop};
 
 use super::Package;
-use crate::{run, surroundings::Surroundings};
+use crate::{bench, run, surroundings::Surroundings};
 
 /// Makes the load of packages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Runner;
 
 impl Workshop for Runner {
-    async fn work(&self, task: Task) {
+    async fn work(&self, mut task: Task) {
         let surroundings = Surroundings::of_process();
         match Package::read(&task.package) {
             Ok((Package::Script(package), archive)) => {
@@ -19,6 +19,7 @@ impl Workshop for Runner {
             Ok((Package::Artillery(package), contents)) => {
                 run::take_part_in_artillery(&package, contents, &task, &surroundings).await;
             }
+            Ok((Package::Bench(package), _)) => bench::take_part(&package, &mut task).await,
             Err(problem) => task.duty.refuse(problem, false).await,
         }
     }

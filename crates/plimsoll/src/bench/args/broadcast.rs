@@ -21,9 +21,11 @@ Examples:
       --total-steps 3 --rate 5/s --duration 60s --threshold 'listener_delivery:p(99)<200'
   plimsoll bench broadcast ws://10.0.0.1:8080/cable ws://10.0.0.2:8080/cable --server-type=actioncable \\
       --step-size 1000 --total-steps 3
+  plimsoll bench broadcast ws://10.0.0.1:8080/cable --server-type=actioncable --step-size 50000 \\
+      --total-steps 1 --fleet nats://localhost:4222 --agents 3
 
 Exit codes: 0 all well; 1 the run could not be done; 2 wrong usage; 3 messages were lost or clients failed;
-105 a signal ended the run.";
+105 a signal ended the run; 111 an agent is missing.";
 
 /// Connects clients step by step and lets random ones broadcast to all.
 #[derive(Debug, Clone, Args)]

@@ -12,7 +12,7 @@ Examples:
   plimsoll bench connect ws://127.0.0.1:9001/ws --server-type echo --step-size 1000 --total-steps 1
 
 Exit codes: 0 all well; 1 the run could not be done; 2 wrong usage; 3 clients failed;
-105 a signal ended the run.";
+105 a signal ended the run; 111 an agent is missing.";
 
 /// Connects clients and measures how long each takes until it is ready.
 #[derive(Debug, Clone, Args)]

@@ -17,7 +17,7 @@ Examples:
   plimsoll bench echo ws://127.0.0.1:9001/ws --server-type echo --step-size 300 --total-steps 1
 
 Exit codes: 0 all well; 1 the run could not be done; 2 wrong usage; 3 messages were lost or clients failed;
-105 a signal ended the run.";
+105 a signal ended the run; 111 an agent is missing.";
 
 /// Connects clients step by step and lets random ones send a message to themselves.
 #[derive(Debug, Clone, Args)]

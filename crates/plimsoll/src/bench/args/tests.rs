@@ -170,7 +170,7 @@ fn what_cannot_be_done_is_refused_by_name() {
     };
     check(
         connect("connect ws://h/ -w 10.0.0.1:3000").unwrap_err(),
-        "--worker-addr is not supported yet",
+        "--worker-addr is not supported",
     );
     check(
         exchange("echo ws://h/ --action-cable-encoding msgpack").unwrap_err(),

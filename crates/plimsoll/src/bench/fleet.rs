@@ -1,0 +1,344 @@
+//! A bench on a fleet: the coordinator runs it as ever, and agents have its clients.
+
+use std::{
+    rc::Rc,
+    time::{Duration, Instant},
+};
+
+use plimsoll_fleet::{Clocks, Crew, Director, Event, FleetError, OnLoss, Reading, Task, Timepiece, Told};
+use plimsoll_load::{
+    generator::{self, Schedule},
+    preflight::{Records, UserKind},
+};
+use plimsoll_report::summary::{Agent, AgentClock};
+use plimsoll_shootout::{
+    Bench,
+    remote::{self, Agents, Clock, Deputy, Offset, Post, Said, Share},
+};
+use serde_json::value::{RawValue, to_raw_value};
+use tokio::{sync::mpsc, task::JoinSet};
+
+use crate::{
+    exit::{Failure, TestFailure},
+    fleet::{BenchPackage, Package, Wanted},
+    session::{Crowd, check_memory},
+};
+
+/// Reports of agents that wait for the bench. Reason: it takes them at once.
+const N_REPORTS: usize = 64;
+
+/// The reason for the loss of an agent that is silent.
+const SILENT: &str = "nothing was heard of it for 10 s";
+
+/// Checks that a bench can do without what a fleet may lose.
+///
+/// # Errors
+/// It cannot.
+pub(super) fn check(wanted: &Wanted) -> Result<(), Failure> {
+    match wanted.on_loss() {
+        OnLoss::Abort => Ok(()),
+        OnLoss::Continue => Err(Failure::Usage(
+            "--on-agent-loss continue is for scripts: the clients of a bench are listeners, and without some of them no \
+             count of deliveries would be exact; remove it"
+                .to_owned(),
+        )),
+    }
+}
+
+/// What a fleet has to do for a bench.
+pub(super) struct Errand {
+    wanted: Wanted,
+    /// Whether a flag says how many threads each agent has.
+    has_own_workers: bool,
+}
+
+/// The agents of a bench that are ready.
+pub(super) struct Field {
+    crew: Crew,
+    /// Letters for each agent.
+    orders: Vec<mpsc::Receiver<Box<RawValue>>>,
+    say: mpsc::Sender<(usize, Said)>,
+}
+
+impl Errand {
+    pub(super) fn new(wanted: Wanted, has_own_workers: bool) -> Self {
+        Self {
+            wanted,
+            has_own_workers,
+        }
+    }
+
+    /// Finds the agents, and lets them prepare the clients of the bench.
+    ///
+    /// # Errors
+    /// There are too few, one of them has no room, or `shutdown` comes first.
+    pub(super) async fn muster(
+        &self,
+        bench: &mut Bench,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<(Field, Agents), Failure> {
+        tokio::pin!(shutdown);
+        let mut crew = self.wanted.muster(&mut shutdown).await?;
+        let prepared = tokio::select! {
+            prepared = self.prepare(&mut crew, bench) => prepared,
+            () = shutdown => {
+                Err(TestFailure::Interrupted.because("the run was ended before its agents were ready"))
+            }
+        };
+        let n_workers = match prepared {
+            Ok(n_workers) => n_workers,
+            Err(failure) => {
+                crew.release().await;
+                return Err(failure);
+            }
+        };
+        let (say, told) = mpsc::channel(N_REPORTS);
+        let (letters, orders) = crew.members().iter().map(|_| mpsc::channel(1)).unzip();
+        let agents = Agents {
+            names: crew
+                .members()
+                .iter()
+                .map(|member| member.profile.name.clone())
+                .collect(),
+            n_workers,
+            orders: letters,
+            told,
+            clocks: Rc::new(ClocksOfCrew(crew.clocks())),
+        };
+        Ok((Field { crew, orders, say }, agents))
+    }
+
+    /// Hands out the clients. Returns the number of threads of each agent.
+    async fn prepare(&self, crew: &mut Crew, bench: &mut Bench) -> Result<usize, Failure> {
+        let failed = |error: FleetError| TestFailure::FleetFailed.because(error);
+        let n_agents = crew.members().len();
+        // Clients take turns at all threads, so all agents have as many.
+        let cores = crew.members().iter().map(|member| member.profile.cores).min();
+        let own = bench.n_workers().filter(|_| self.has_own_workers);
+        let n_workers = own.or(cores).unwrap_or(1).max(1);
+        let records = bench.records_of_agent(n_agents);
+        let job = bench
+            .job(n_workers)
+            .ok_or_else(|| Failure::Usage("this workload has no clients for a fleet".to_owned()))?;
+        let package = Package::Bench(Box::new(BenchPackage {
+            job,
+            record_bytes: records.bytes,
+            n_messages: records.n_messages,
+        }));
+        let package = package.write(&[]).map_err(|problem| TestFailure::FleetFailed.because(problem))?;
+        crew.assign(&package, self.wanted.key()).await.map_err(failed)?;
+        let mut n_ready = 0;
+        while n_ready < n_agents {
+            let (member, problem) = match crew.next().await {
+                Event::Lost(member) => (member, SILENT.to_owned()),
+                Event::Told(member, told) => match *told {
+                    Told::Ready { .. } => {
+                        n_ready += 1;
+                        continue;
+                    }
+                    Told::Failed { reason, .. } | Told::Leaving { reason } => (member, reason),
+                    _ => continue,
+                },
+            };
+            let agent = crew.members()[member].profile.name.clone();
+            return Err(failed(FleetError::Agent {
+                agent,
+                reason: problem,
+            }));
+        }
+        crew.compare_clocks().await.map_err(failed)?;
+        Ok(n_workers)
+    }
+}
+
+impl Field {
+    /// Carries orders and reports while `work` is under way, and lets the agents go.
+    pub(super) async fn carry_during<T>(
+        self,
+        work: impl Future<Output = T>,
+    ) -> (T, Vec<plimsoll_fleet::Member>) {
+        let Self {
+            mut crew,
+            orders,
+            say,
+        } = self;
+        let mut directing = JoinSet::new();
+        for (agent, letters) in orders.into_iter().enumerate() {
+            directing.spawn_local(direct(crew.director(agent), letters, agent, say.clone()));
+        }
+        let done = tokio::select! {
+            done = work => done,
+            () = hear(&mut crew, say) => std::future::pending().await,
+        };
+        crew.release().await;
+        (done, crew.members().to_vec())
+    }
+}
+
+/// Hands one agent its letters.
+async fn direct(
+    mut director: Director,
+    mut letters: mpsc::Receiver<Box<RawValue>>,
+    agent: usize,
+    say: mpsc::Sender<(usize, Said)>,
+) {
+    while let Some(batch) = letters.recv().await {
+        if let Err(error) = director.give(batch).await {
+            let _over = say.send((agent, Said::Lost(error.to_string()))).await;
+            return;
+        }
+    }
+}
+
+/// Passes on what the agents tell, without end.
+async fn hear(crew: &mut Crew, say: mpsc::Sender<(usize, Said)>) {
+    loop {
+        let (agent, said) = match crew.next().await {
+            Event::Lost(agent) => (agent, Said::Lost(SILENT.to_owned())),
+            Event::Told(agent, told) => match *told {
+                Told::Part(part) => (agent, Said::Part(part)),
+                Told::Ended(_) => (agent, Said::Ended),
+                Told::Failed { reason, .. } | Told::Leaving { reason } => {
+                    crew.strike(agent);
+                    (agent, Said::Lost(reason))
+                }
+                _ => continue,
+            },
+        };
+        // Without a bench, nothing is missing.
+        let _over = say.send((agent, said)).await;
+    }
+}
+
+/// What the summary says of the agents. `latency` is the latency against which their lateness is judged.
+pub(super) fn agents(
+    shares: &[Share],
+    members: &[plimsoll_fleet::Member],
+    latency: Option<Duration>,
+) -> Vec<Agent> {
+    let agents = shares.iter().zip(members).map(|(share, member)| {
+        let evidence = &share.evidence;
+        let health = generator::judge(evidence, Schedule::default(), latency);
+        let ms = |ns: f64| ns / 1e6;
+        Agent {
+            name: share.name.clone(),
+            version: member.profile.version.clone(),
+            machine_cores: member.profile.cores,
+            share: share.share,
+            vus_max: u32::try_from(share.n_most).unwrap_or(u32::MAX),
+            iterations: share.n_complete,
+            cpu_seconds: evidence.cpu.as_secs_f64(),
+            cores: evidence.cores(),
+            busiest_worker_share: evidence.busiest_share,
+            lateness_bound_ms: health.lateness_bound_ms,
+            waiting_share: evidence.waiting_share,
+            rss_bytes: share.rss_bytes,
+            clock: AgentClock {
+                offset_ms: share.offset.map_or(0.0, |it| ms(it.ns as f64)),
+                uncertainty_ms: share.offset.map_or(0.0, |it| ms(it.uncertainty_ns as f64)),
+                // The coordinator gives each order itself.
+                start_skew_ms: None,
+            },
+            lost_at_seconds: share.lost_at.map(|at| at.as_secs_f64()),
+            doubtful: health.doubtful,
+            reasons: health.reasons,
+        }
+    });
+    agents.collect()
+}
+
+/// Carries an agent's part of the clients of a bench.
+pub(crate) async fn take_part(package: &BenchPackage, task: &mut Task) {
+    let duty = task.duty.clone();
+    let deputy = match prepare(package, task).await {
+        Ok(deputy) => deputy,
+        Err(reason) => return duty.refuse(reason, false).await,
+    };
+    let (n_first, _) = package.job.n_clients();
+    let n_own = remote::of_clients(n_first, task.instance, task.n_instances);
+    duty.tell(Told::Ready {
+        vus: u32::try_from(n_own).unwrap_or(u32::MAX),
+    })
+    .await;
+    let (told, mut parts) = mpsc::channel(1);
+    let (_, no_orders) = mpsc::channel(1);
+    let post = Post {
+        orders: std::mem::replace(&mut task.work, no_orders),
+        told,
+        clock: Rc::new(OwnClock(duty.timepiece())),
+    };
+    let carry = async {
+        while let Some(part) = parts.recv().await {
+            if !duty.deliver(Told::Part(part)).await {
+                return;
+            }
+        }
+    };
+    let work = async { tokio::join!(deputy.serve(post), carry).0 };
+    let served = tokio::select! {
+        served = work => served,
+        () = duty.stopped() => return,
+    };
+    match (served, to_raw_value(&())) {
+        (Ok(()), Ok(nothing)) => drop(duty.tell(Told::Ended(nothing)).await),
+        (Ok(()), Err(error)) => duty.refuse(error, false).await,
+        (Err(reason), _) => duty.refuse(reason, false).await,
+    }
+}
+
+async fn prepare(package: &BenchPackage, task: &Task) -> Result<Deputy, String> {
+    let (n_first, n_most) = package.job.n_clients();
+    let own = |n_clients| remote::of_clients(n_clients, task.instance, task.n_instances) as u64;
+    let crowd = Crowd {
+        kind: UserKind::Native,
+        n_planned: own(n_first),
+        n_most: own(n_most),
+        records: Records {
+            n_messages: package.n_messages,
+            bytes: package.record_bytes,
+        },
+    };
+    check_memory(crowd).map_err(|failure| failure.message())?;
+    Deputy::prepare(&package.job, task.instance, task.n_instances).await
+}
+
+/// The clock of an agent.
+#[derive(Debug)]
+struct OwnClock(Timepiece);
+
+impl Clock for OwnClock {
+    fn at(&self, instant: Instant) -> u64 {
+        self.0.at(instant.into())
+    }
+
+    fn instant(&self, ns: u64) -> Instant {
+        self.0.instant(ns).into_std()
+    }
+}
+
+/// The clocks of a crew.
+#[derive(Debug)]
+struct ClocksOfCrew(Clocks);
+
+impl Clock for ClocksOfCrew {
+    fn at(&self, instant: Instant) -> u64 {
+        self.0.timepiece().at(instant.into())
+    }
+
+    fn instant(&self, ns: u64) -> Instant {
+        self.0.timepiece().instant(ns).into_std()
+    }
+}
+
+impl remote::Clocks for ClocksOfCrew {
+    fn offset(&self, agent: usize) -> Option<Offset> {
+        let Reading {
+            offset_ns,
+            uncertainty_ns,
+        } = self.0.reading(agent)?;
+        Some(Offset {
+            ns: offset_ns,
+            uncertainty_ns,
+        })
+    }
+}
