@@ -200,6 +200,7 @@ impl<W: Workshop + 'static> Service<'_, W> {
             Order::Setup => job.order(|orders| orders.sets_up = true),
             Order::Begin(begin) => return self.begin(begin).await,
             Order::Control(steering) => job.order(|orders| orders.steering = Some(steering)),
+            Order::Hear(notes) => job.order(|orders| orders.notes = Some(notes.into())),
             Order::Stop => job.order(|orders| orders.is_stopped = true),
             Order::Finish { tears_down } => job.order(|orders| orders.finish = Some(tears_down)),
             Order::Release => self.release(),

@@ -15,12 +15,14 @@ use crate::{
     post::Letter,
 };
 
-/// What an agent was told so far. Each field changes once, but for the steering.
+/// What an agent was told so far. Each field changes once, but for the steering and the notes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Orders {
     pub(crate) sets_up: bool,
     pub(crate) start: Option<Start>,
     pub(crate) steering: Option<Steering>,
+    /// The latest notes of other agents' users.
+    pub(crate) notes: Option<Arc<[String]>>,
     pub(crate) is_stopped: bool,
     /// Whether this agent runs the function after the run, once all have stopped.
     pub(crate) finish: Option<bool>,

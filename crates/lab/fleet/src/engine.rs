@@ -1,7 +1,6 @@
-//! A run of the engine on a fleet: the part of an agent, and the conduct of the whole.
+//! A run of the engine on a fleet: the conduct of the whole.
 
 use std::{
-    cell::RefCell,
     future::Future,
     sync::Arc,
     time::{Duration, SystemTime},
@@ -10,29 +9,23 @@ use std::{
 use plimsoll_load::{
     metrics::{Registry, wire::WireError},
     plan::Plan,
-    run::{
-        self, Combined, Control, LastPart, Part, Progress, RunConfig, RunEnd, RunError, RunResult, State,
-        planned_vus,
-    },
+    run::{Combined, Control, LastPart, Part, Progress, RunEnd, RunError, RunResult, State},
     segment::Split,
-    vu::{Lifecycle, VuFactory},
+    vu::Lifecycle,
     watch::Sampling,
 };
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep_until};
 
 use crate::{
-    Crew, Duty, Event, FleetError, FleetKey,
+    Crew, Event, FleetError, FleetKey,
     clock::Reading,
-    gate::Gate,
+    exchange::Notes,
     message::{Begin, Order, Steering, Told},
 };
 
 /// The least time between the order to begin and the beginning.
 const LEAD: Duration = Duration::from_secs(1);
-
-/// The longest stage of an agent: it waits for the others in it.
-const WHILE_IT_TAKES: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// What happens when an agent is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,96 +94,6 @@ pub struct AgentAccount {
     pub lost_at: Option<Duration>,
 }
 
-/// Carries out an agent's part of a run: waits for the others, and tells each second what happened. To be polled on a
-/// local runtime.
-pub async fn take_part<S: Lifecycle>(
-    duty: &Duty,
-    plan: Plan,
-    registry: Registry,
-    factory: Arc<dyn VuFactory>,
-    stages: &mut S,
-) {
-    let control = Control::of(&Plan {
-        paused: false,
-        ..plan.clone()
-    });
-    let planned = u32::try_from(planned_vus(&plan)).unwrap_or(u32::MAX);
-    let mut gate = Gate {
-        stages,
-        duty: duty.clone(),
-        setup_timeout: plan.setup_timeout,
-        teardown_timeout: plan.teardown_timeout,
-        planned_vus: planned,
-        has_teardown: plan.has_teardown,
-        start: None,
-    };
-    let config = RunConfig {
-        control: control.clone(),
-        ..RunConfig::new(Plan {
-            has_setup: true,
-            has_teardown: true,
-            setup_timeout: WHILE_IT_TAKES,
-            teardown_timeout: WHILE_IT_TAKES,
-            paused: false,
-            ..plan
-        })
-    };
-    let scenes = RefCell::new(Vec::new());
-    let observe = |progress: &Progress<'_>| {
-        let part = Part::of(progress);
-        scenes.replace(part.standing.scenarios.clone());
-        if !duty.tell_part(&part) {
-            tracing::error!(
-                "The coordinator has taken nothing for minutes, so a part of the figures is lost."
-            );
-        }
-    };
-    let running = run::run(config, registry, factory, &mut gate, observe, duty.stopped());
-    let follow = follow(duty, &control);
-    let outcome = tokio::select! {
-        outcome = running => outcome,
-        () = follow => return,
-    };
-    match outcome {
-        Ok(result) => {
-            if let Some(outcome) = stages
-                .outcome()
-                .and_then(|outcome| RawValue::from_string(outcome).ok())
-            {
-                duty.tell(Told::Outcome(outcome)).await;
-            }
-            let last = LastPart::of(&result, scenes.into_inner());
-            if let Ok(last) = to_raw_value(&last) {
-                duty.tell(Told::Ended(last)).await;
-            }
-        }
-        Err(error) => duty.refuse(&error, matches!(error, RunError::Vu { .. })).await,
-    }
-}
-
-/// Follows the controller, for as long as there is one.
-async fn follow(duty: &Duty, control: &Control) {
-    let mut known = None;
-    loop {
-        let changed = duty.until(|orders| orders.steering.filter(|steering| Some(*steering) != known));
-        let Some(steering) = changed.await else {
-            return std::future::pending().await;
-        };
-        known = Some(steering);
-        let followed = if steering.is_paused {
-            control.pause()
-        } else {
-            control.resume();
-            Ok(())
-        };
-        let followed =
-            followed.and_then(|()| control.scale(Some(steering.vus), Some(steering.max_vus.max(1))));
-        if let Err(error) = followed {
-            tracing::warn!("The controller's order is impossible here: {error}.");
-        }
-    }
-}
-
 /// Conducts a run to its end: hands out the package, starts all agents together, merges what they tell, and ends them
 /// together. `observe` is called for each second that all agents have told of.
 ///
@@ -218,6 +121,7 @@ pub async fn conduct(
         is_idle: vec![false; n],
         has_ended: vec![false; n],
         outcomes: (0..n).map(|_| None).collect(),
+        notes: Notes::none(n),
         incomplete: None,
         end: None,
         is_finishing: false,
@@ -268,6 +172,8 @@ struct Conduct<'a> {
     has_ended: Vec<bool>,
     /// The outcomes of the agents' users, where parts do not tell them.
     outcomes: Vec<Option<Box<RawValue>>>,
+    /// What the agents' users tell each other.
+    notes: Notes,
     incomplete: Option<String>,
     end: Option<RunEnd>,
     /// Whether all have been told to finish.
@@ -340,6 +246,7 @@ impl Conduct<'_> {
             tokio::select! {
                 event = crew.next() => self.take(crew, event, began).await?,
                 () = &mut shutdown, if self.end.is_none() => self.stop(crew, RunEnd::Shutdown).await,
+                () = self.notes.due() => self.hand_out_notes(crew).await,
                 changed = control.changed_from(steering) => {
                     steering = changed;
                     self.steer(crew, changed).await;
@@ -380,7 +287,8 @@ impl Conduct<'_> {
                 }
                 Told::Leaving { reason } => return Err(FleetError::of(&name(member), reason).into()),
                 // A setup that ends the run says so by its end.
-                Told::Idle { .. }
+                Told::Note(_)
+                | Told::Idle { .. }
                 | Told::Outcome(_)
                 | Told::Ended(_)
                 | Told::Began { .. }
@@ -446,6 +354,7 @@ impl Conduct<'_> {
                         self.stop(crew, RunEnd::Aborted { reason }).await;
                     }
                 }
+                Told::Note(note) => self.notes.take(member, note),
                 Told::Outcome(outcome) => self.outcomes[member] = Some(outcome),
                 Told::Ended(last) => {
                     let last: LastPart = read(crew, member, last.get())?;
@@ -494,6 +403,13 @@ impl Conduct<'_> {
         self.end.get_or_insert(end);
         // An agent that does not answer is lost soon.
         drop(crew.order_all(|_| Order::Stop).await);
+    }
+
+    async fn hand_out_notes(&mut self, crew: &Crew) {
+        let notes = self.notes.hand_out();
+        if let Err(error) = crew.order_all(|member| Order::Hear(notes[member].clone())).await {
+            tracing::warn!("An agent does not hear what the others tell: {error}.");
+        }
     }
 
     async fn steer(&self, crew: &Crew, state: State) {

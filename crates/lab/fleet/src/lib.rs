@@ -11,11 +11,13 @@ mod crew;
 mod duty;
 mod engine;
 mod error;
+mod exchange;
 mod gate;
 mod key;
 mod link;
 mod message;
 mod parcel;
+mod part;
 mod post;
 mod recruit;
 
@@ -25,11 +27,12 @@ pub use self::{
     clock::{Clock, Reading, Timepiece},
     crew::{Clocks, Crew, Director, Event, Member},
     duty::Duty,
-    engine::{AgentAccount, ConductError, Mission, OnLoss, Outcome, conduct, take_part},
+    engine::{AgentAccount, ConductError, Mission, OnLoss, Outcome, conduct},
     error::FleetError,
     key::{FleetKey, KeyError},
     link::Link,
     message::{PROTOCOL, Profile, Told},
     parcel::MAX_BYTES as MAX_PACKAGE_BYTES,
+    part::take_part,
     recruit::{Terms, profiles, recruit},
 };

@@ -62,6 +62,8 @@ pub(crate) enum Order {
     Control(Steering),
     /// To do what the workload says.
     Work(Work),
+    /// To let its users hear the latest notes of other agents' users.
+    Hear(Vec<String>),
     /// To end its part now. The results so far count.
     Stop,
     /// To finish: all agents have stopped. Who tears down runs the function after the run.
@@ -150,6 +152,8 @@ pub enum Told {
     },
     /// What happened since its last part.
     Part(Box<RawValue>),
+    /// What its users tell those of other agents. Only the latest note counts.
+    Note(String),
     /// Its part of the run is over.
     Idle {
         /// Why a virtual user ended the whole run, if one did.

@@ -171,6 +171,11 @@ pub trait Lifecycle {
         drop(data);
     }
 
+    /// What the users of this instance tell those of others during the run. `None`: nothing.
+    fn exchange(&self) -> Option<Arc<dyn Exchange>> {
+        None
+    }
+
     /// The outcome of this instance's users as far as its metrics do not tell it, as JSON; asked when the run is over.
     fn outcome(&self) -> Option<String> {
         None
@@ -184,6 +189,15 @@ pub trait Lifecycle {
         let _ = outcome;
         Ok(())
     }
+}
+
+/// What the users of one instance tell those of others that make the same run. Of each instance only the latest note counts.
+pub trait Exchange: Send + Sync {
+    /// Waits until this instance has something new to tell, and gives its note.
+    fn next_note(&self) -> Pin<Box<dyn Future<Output = String> + Send + '_>>;
+
+    /// Takes the latest notes of all other instances that have told one.
+    fn hear(&self, notes: &[String]);
 }
 
 /// Nothing is done.
