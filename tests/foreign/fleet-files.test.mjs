@@ -1,4 +1,4 @@
-// Artillery files and `plimsoll quick` from several agents, which meet at a real NATS server: what one
+// Artillery files, wsdirector scenarios and `plimsoll quick` from several agents, which meet at a real NATS server: what one
 // process does, seen by a real target. Agents have neither the files nor the environment of their coordinator.
 
 import assert from "node:assert/strict";
@@ -189,6 +189,70 @@ async function echoToAll(t) {
   });
   return { seen, url: `ws://127.0.0.1:${server.address().port}/` };
 }
+
+describe("a wsdirector scenario", () => {
+  // A random text is the same for all clients.
+  const SCENARIO = `<% word = ENV["ROOM"] + rand(1000000000).to_s %>
+- client:
+    name: publisher
+    multiplier: ":scale"
+    actions:
+    - wait_all
+    - send: { data: "<%= word %>", sample: 3 }
+    - wait_all
+- client:
+    name: listener
+    multiplier: ":scale * 2"
+    actions:
+    - loop:
+        multiplier: 2
+        actions: [wait_all]
+    - receive_all: { messages: [{ data: "<%= word %>", multiplier: 3 }] }`;
+
+  const groups = ({ stdout }) => JSON.parse(stdout).scenario.groups.map(({ name, clients, failures, unfinished }) => [name, clients, failures, unfinished]);
+
+  test("does on two and three agents what it does in one process, with all clients at each wait_all", async (t) => {
+    const outcomes = [];
+    for (const n of [0, 2, 3]) {
+      const { seen, url } = await echoToAll(t);
+      const outcome = await perform(t, n, { "a.yml": SCENARIO }, "run", "--as", "wsdirector", "a.yml", "--url", url, "--scale", "5", "--format", "json");
+      assert.equal(outcome.code, 0, outcome.stderr);
+      assert.match(seen.messages[0], /^lobby\d+$/);
+      assert.equal(new Set(seen.messages).size, 1);
+      const { iterations, metrics, agents } = JSON.parse(outcome.stdout);
+      const steps = Object.entries(metrics).flatMap(([name, { values, count }]) => (name.startsWith("step_duration") ? [[name, values?.count ?? count]] : []));
+      assert.equal(agents?.length ?? 0, n);
+      outcomes.push([seen.n_clients, seen.messages.length, groups(outcome), iterations.complete, steps]);
+    }
+    assert.deepEqual(outcomes[0].slice(0, 4), [15, 3, [["publisher", 5, 0, 0], ["listener", 10, 0, 0]], 15]);
+    for (const part of outcomes.slice(1)) assert.deepEqual(part, outcomes[0]);
+  });
+
+  test("tells the failures of all clients once, and nobody waits for a client that failed elsewhere", async (t) => {
+    const { url } = await echoToAll(t);
+    const failing = `
+- client: { name: one, multiplier: 1, actions: [{ receive: { data: never, timeout: 0.2 } }, wait_all] }
+- client: { name: all, multiplier: 6, actions: [wait_all] }`;
+    for (const n of [0, 3]) {
+      const outcome = await perform(t, n, { "a.yml": failing }, "run", "a.yml", "--url", url, "--timeout", "60", "--format", "json");
+      assert.equal(outcome.code, 1, outcome.stderr);
+      assert.match(outcome.stderr, /7 of 7 clients failed/);
+      const { failures } = JSON.parse(outcome.stdout).scenario;
+      const told = failures.map(({ group, client, n_clients, step, got }) => [group, client, n_clients, step, /failed before/.test(got)]);
+      assert.deepEqual(told, [["one", 1, 1, "receive", false], ["all", 1, 6, "wait_all", true]]);
+    }
+  });
+
+  test("a standstill says who is missing on all agents", async (t) => {
+    const { url } = await echoToAll(t);
+    const late = `
+- client: { name: late, multiplier: 1, actions: [{ sleep: { time: 4 } }, wait_all] }
+- client: { name: all, multiplier: 5, actions: [wait_all] }`;
+    const outcome = await perform(t, 2, { "a.yml": late }, "run", "a.yml", "--url", url, "--timeout", "1");
+    assert.equal(outcome.code, 1, outcome.stderr);
+    assert.match(outcome.stdout, /got: 5 of 6 clients arrived, and no other client for 1s; missing: 1 of 1 of group late/);
+  });
+});
 
 describe("plimsoll quick", () => {
   test("shares users among agents", async (t) => {

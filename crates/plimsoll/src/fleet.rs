@@ -17,7 +17,7 @@ pub(crate) use self::{
     errand::{Errand, Field, Outing},
     file_set::{FileEntry, FileSet},
     flags::{FleetFlags, Wanted},
-    package::{ArtilleryPackage, BenchPackage, Package, ScriptPackage},
+    package::{ArtilleryPackage, BenchPackage, Package, ScriptPackage, WsdirectorPackage},
 };
 
 /// The version that all members of a fleet must have: that of `plimsoll --version` without the kind of machine.

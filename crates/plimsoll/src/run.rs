@@ -38,6 +38,7 @@ pub(crate) use self::{
     options::Options,
     unsupported::command as unsupported,
     variables::with_variables,
+    wsdirector::take_part_in_wsdirector,
 };
 #[cfg(test)]
 pub(crate) use self::{

@@ -37,6 +37,16 @@ pub(crate) struct Insecure {
 }
 
 impl Insecure {
+    /// The flag of another process.
+    pub(crate) fn new(insecure: bool) -> Self {
+        Self { insecure }
+    }
+
+    /// Whether it is given.
+    pub(crate) fn is_set(self) -> bool {
+        self.insecure
+    }
+
     /// The trusted certificates: all, or those that the system's authorities have signed.
     pub(crate) fn believe(self) -> Believe {
         if self.insecure {

@@ -125,7 +125,9 @@ impl Errand {
             record_bytes: records.bytes,
             n_messages: records.n_messages,
         }));
-        let package = package.write(&[]).map_err(|problem| TestFailure::FleetFailed.because(problem))?;
+        let package = package
+            .write(&[])
+            .map_err(|problem| TestFailure::FleetFailed.because(problem))?;
         crew.assign(&package, self.wanted.key()).await.map_err(failed)?;
         let mut n_ready = 0;
         while n_ready < n_agents {

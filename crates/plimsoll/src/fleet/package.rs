@@ -17,6 +17,8 @@ pub(crate) enum Package {
     Script(ScriptPackage),
     /// An Artillery file.
     Artillery(Box<ArtilleryPackage>),
+    /// A wsdirector scenario, whose text is behind the head, without templates.
+    Wsdirector(WsdirectorPackage),
     /// Clients of a bench, without bytes behind the line.
     Bench(Box<BenchPackage>),
 }
@@ -67,6 +69,21 @@ pub(crate) struct ArtilleryPackage {
     pub(crate) files: Vec<FileEntry>,
     /// The modules of functions, by their paths.
     pub(crate) processors: BTreeMap<String, PackedProcessor>,
+}
+
+/// A wsdirector scenario with the flags of its run.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct WsdirectorPackage {
+    /// The scenario as the user named it.
+    pub(crate) name: String,
+    pub(crate) scale: u32,
+    pub(crate) url: String,
+    pub(crate) subprotocol: Option<String>,
+    pub(crate) is_insecure: bool,
+    /// How long a `wait_all` waits without an arriving client.
+    pub(crate) timeout: Duration,
+    /// Whether all messages of clients are logged.
+    pub(crate) shows_messages: bool,
 }
 
 impl Package {

@@ -20,6 +20,9 @@ impl Workshop for Runner {
                 run::take_part_in_artillery(&package, contents, &task, &surroundings).await;
             }
             Ok((Package::Bench(package), _)) => bench::take_part(&package, &mut task).await,
+            Ok((Package::Wsdirector(package), text)) => {
+                run::take_part_in_wsdirector(&package, text, &task).await;
+            }
             Err(problem) => task.duty.refuse(problem, false).await,
         }
     }

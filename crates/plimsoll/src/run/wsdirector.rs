@@ -23,9 +23,11 @@ use crate::{
     surroundings::Surroundings,
 };
 
+mod fleet;
 mod options;
 mod timings;
 
+pub(crate) use self::fleet::take_part_in_wsdirector;
 #[cfg(test)]
 pub(crate) use self::options::NO_RUBY;
 use self::options::Options;
@@ -69,22 +71,42 @@ async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<S
         Beginning::plain(options.verbose > 0),
         surroundings,
     )?;
-    let scenario = read(&source, options.scale, surroundings)?
-        .map_err(|mistakes| TestFailure::InvalidOptions.because(mistakes))?;
-    let clients = Clients::new(scenario, &connect(&options.clients, url, options.voice())?).await?;
+    let template = Template::read(&source, surroundings)?;
+    let invalid = |mistakes: Mistakes| TestFailure::InvalidOptions.because(mistakes);
+    // Once, because templates may be random.
+    let text = template.filled_in(options.scale).map_err(invalid)?;
+    let scenario = template.read_filled_in(&text, options.scale).map_err(invalid)?;
+    let wanted = options.fleet.wanted(surroundings)?;
+    let connect = connect(&options.clients, url.clone(), options.voice())?;
+    let clients = match wanted {
+        None => Clients::new(scenario, &connect).await?,
+        Some(_) => Clients::elsewhere(scenario, &connect)?,
+    };
+    let plan = Plan::new(clients.plan());
+    let errand = wanted.map(|wanted| {
+        let clients = fleet::Packed {
+            name: source.name(),
+            text: &text,
+            url,
+        };
+        fleet::errand(wanted, options, clients, &plan)
+    });
     let test = ScenarioTest {
         options,
         name: source.name(),
-        plan: Plan::new(clients.plan()),
+        plan,
         report: clients.report(),
         outcome: None,
     };
     let users = Users {
         factory: clients.factory(),
+        stages: clients.report(),
         registry: clients.registry,
-        stages: (),
     };
-    session.run_on_engine(test, users).await
+    match errand.transpose()? {
+        None => session.run_on_engine(test, users).await,
+        Some(errand) => session.run_on_fleet(test, users, errand).await,
+    }
 }
 
 fn read(
@@ -128,9 +150,24 @@ impl Template {
     /// # Errors
     /// The mistakes of its templates, or else all others.
     pub(super) fn scenario(&self, scale: u32) -> Result<Scenario, Mistakes> {
+        self.read_filled_in(&self.filled_in(scale)?, scale)
+    }
+
+    /// The scenario of a text without templates.
+    ///
+    /// # Errors
+    /// All its mistakes.
+    fn read_filled_in(&self, text: &str, scale: u32) -> Result<Scenario, Mistakes> {
+        Scenario::read(&Document::read(&self.name, text)?, scale)
+    }
+
+    /// The text without templates.
+    ///
+    /// # Errors
+    /// The mistakes of its templates.
+    fn filled_in(&self, scale: u32) -> Result<String, Mistakes> {
         let variable = |name: &str| self.environment.get(name).cloned();
-        let text = fill_in(&self.name, &self.text, scale, &variable)?;
-        Scenario::read(&Document::read(&self.name, &text)?, scale)
+        fill_in(&self.name, &self.text, scale, &variable)
     }
 }
 
@@ -157,7 +194,7 @@ struct ScenarioTest<'a> {
 }
 
 impl EngineTest for ScenarioTest<'_> {
-    type Stages = ();
+    type Stages = Report;
 
     fn subject(&self) -> Subject<'_> {
         Subject {
@@ -174,7 +211,7 @@ impl EngineTest for ScenarioTest<'_> {
         self.outcome = Some(self.report.outcome());
     }
 
-    async fn print(&self, finished: &Finished<'_>, (): &()) -> Result<(), Failure> {
+    async fn print(&self, finished: &Finished<'_>, _: &Report) -> Result<(), Failure> {
         let Some(outcome) = &self.outcome else {
             return Ok(());
         };

@@ -11,17 +11,25 @@
 use std::{
     cell::RefCell,
     fmt,
+    future::Future,
+    pin::Pin,
     rc::Rc,
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
+use plimsoll_load::vu::Exchange;
+use serde::{Deserialize, Serialize};
 use tokio::{
     sync::Notify,
     time::{Instant, sleep_until},
 };
 
 /// One barrier, which all `wait_all` of a scenario use one after another.
+///
+/// Clients of other instances take part through notes: each instance tells how many of its clients wait, and at which
+/// passage. An instance opens its barrier when the notes and its own clients are all clients, or when another one has opened
+/// its own, which then knew that all were there.
 #[derive(Debug)]
 pub(super) struct Barrier {
     /// Clients by group.
@@ -29,6 +37,8 @@ pub(super) struct Barrier {
     timeout: Duration,
     state: Mutex<State>,
     changed: Notify,
+    /// Something to tell other instances has changed.
+    news: Notify,
 }
 
 #[derive(Debug)]
@@ -40,10 +50,20 @@ struct State {
     last_arrival: Instant,
     /// Why no client will ever pass again. The first reason stays.
     broken: Option<Missing>,
+    /// The latest notes of other instances.
+    others: Vec<Note>,
+}
+
+/// The state of one instance's barrier.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Note {
+    n_passed: u64,
+    waiting: Vec<u32>,
+    broken: Option<Missing>,
 }
 
 /// The number of clients of a group, and how many have arrived.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Attendance {
     pub(super) group: String,
     pub(super) n_clients: u32,
@@ -51,7 +71,7 @@ pub(super) struct Attendance {
 }
 
 /// Why a barrier does not open.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Missing {
     /// No client arrived for this long.
     TimedOut {
@@ -109,10 +129,12 @@ impl Barrier {
                 waiting: vec![0; groups.len()],
                 last_arrival: Instant::now(),
                 broken: None,
+                others: Vec::new(),
             }),
             groups,
             timeout,
             changed: Notify::new(),
+            news: Notify::new(),
         }
     }
 
@@ -151,7 +173,7 @@ impl Barrier {
             group: self.groups[group].group.clone(),
         });
         drop(state);
-        self.changed.notify_waiters();
+        self.tell_all();
     }
 
     /// Counts an arriving client. Returns the passage that it waits for, or `None` if it was the last one.
@@ -160,17 +182,35 @@ impl Barrier {
         if let Some(missing) = &state.broken {
             return Err(missing.clone());
         }
+        let passage = state.n_passed;
         state.waiting[group] += 1;
         state.last_arrival = Instant::now();
-        let mut groups = state.waiting.iter().zip(&self.groups);
-        if !groups.all(|(n_waiting, group)| *n_waiting >= group.n_clients) {
-            return Ok(Some(state.n_passed));
-        }
-        state.n_passed += 1;
-        state.waiting.fill(0);
+        let has_opened = self.open(&mut state);
         drop(state);
-        self.changed.notify_waiters();
+        if !has_opened {
+            self.news.notify_one();
+            return Ok(Some(passage));
+        }
+        self.tell_all();
         Ok(None)
+    }
+
+    /// Opens the barrier if all clients are there.
+    fn open(&self, state: &mut State) -> bool {
+        let is_behind = state.others.iter().any(|other| other.n_passed > state.n_passed);
+        let mut groups = self.groups.iter().enumerate();
+        let has_opened = is_behind || groups.all(|(at, group)| state.n_waiting(at) >= group.n_clients);
+        if has_opened {
+            state.n_passed += 1;
+            state.waiting.fill(0);
+        }
+        has_opened
+    }
+
+    /// Wakes all that wait here, and tells other instances.
+    fn tell_all(&self) {
+        self.changed.notify_waiters();
+        self.news.notify_one();
     }
 
     /// The deadline of the wait for the passage after `passage`. `None` if it is open.
@@ -186,23 +226,71 @@ impl Barrier {
         if Instant::now() < deadline {
             return Ok(Some(deadline));
         }
-        let groups = self.groups.iter().zip(&state.waiting);
+        let groups = self.groups.iter().enumerate();
         let missing = Missing::TimedOut {
             timeout: self.timeout,
             attendance: groups
-                .map(|(group, n_waiting)| Attendance {
-                    n_waiting: *n_waiting,
+                .map(|(at, group)| Attendance {
+                    n_waiting: state.n_waiting(at),
                     ..group.clone()
                 })
                 .collect(),
         };
         state.broken = Some(missing.clone());
+        self.news.notify_one();
         Err(missing)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         // Nothing panics while it is held, and each change leaves it whole.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The waiting clients of a group, on all instances.
+    fn n_waiting(&self, group: usize) -> u32 {
+        let here = self.others.iter().filter(|other| other.n_passed == self.n_passed);
+        let others = here.filter_map(|other| other.waiting.get(group));
+        others.fold(self.waiting[group], |sum, n| sum.saturating_add(*n))
+    }
+}
+
+impl Exchange for Barrier {
+    fn next_note(&self) -> Pin<Box<dyn Future<Output = String> + Send + '_>> {
+        Box::pin(async {
+            self.news.notified().await;
+            let state = self.state();
+            let note = Note {
+                n_passed: state.n_passed,
+                waiting: state.waiting.clone(),
+                broken: state.broken.clone(),
+            };
+            serde_json::to_string(&note).unwrap_or_default()
+        })
+    }
+
+    fn hear(&self, notes: &[String]) {
+        let notes = notes
+            .iter()
+            .filter_map(|note| serde_json::from_str::<Note>(note).ok());
+        let notes: Vec<_> = notes.collect();
+        let mut state = self.state();
+        if state.others != notes {
+            // As far as is known here, a client has arrived.
+            state.last_arrival = Instant::now();
+        }
+        let broken = notes.iter().find_map(|note| note.broken.clone());
+        if let Some(broken) = broken {
+            state.broken.get_or_insert(broken);
+        }
+        state.others = notes;
+        let has_opened = self.open(&mut state);
+        drop(state);
+        self.changed.notify_waiters();
+        if has_opened {
+            self.news.notify_one();
+        }
     }
 }
 
@@ -265,91 +353,4 @@ impl Drop for Camper {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-
-    const SECOND: Duration = Duration::from_secs(1);
-
-    fn barrier() -> Arc<Barrier> {
-        let groups = [("publisher".to_owned(), 1), ("listener".to_owned(), 2)];
-        Arc::new(Barrier::new(groups, 5 * SECOND))
-    }
-
-    /// When a client of `group` that arrives after `delay` passes, and how.
-    async fn passes(barrier: Arc<Barrier>, group: usize, delay: Duration) -> (Duration, String) {
-        let start = Instant::now();
-        tokio::time::sleep(delay).await;
-        let outcome = barrier.wait(group).await;
-        let told = outcome.map_or_else(|missing| missing.to_string(), |()| "passed".to_owned());
-        (start.elapsed(), told)
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn nobody_passes_before_the_last_one_comes() {
-        let barrier = barrier();
-        for _ in 0..3 {
-            // The last one arrives later than the timeout after the first, but others arrived in between.
-            let [first, second, last] = [(1, 0), (0, 4), (1, 8)]
-                .map(|(group, delay)| passes(Arc::clone(&barrier), group, delay * SECOND));
-            let outcomes: [_; 3] = tokio::join!(first, second, last).into();
-            assert_eq!(outcomes, [0; 3].map(|_| (8 * SECOND, "passed".to_owned())));
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_standstill_says_who_is_missing() {
-        let barrier = barrier();
-        let (first, second) = tokio::join!(
-            passes(Arc::clone(&barrier), 1, Duration::ZERO),
-            passes(Arc::clone(&barrier), 1, 3 * SECOND)
-        );
-        let told = "2 of 3 clients arrived, and no other client for 5s; missing: 1 of 1 of group publisher";
-        assert_eq!(first, (8 * SECOND, told.to_owned()));
-        assert_eq!(second, (8 * SECOND, told.to_owned()));
-        // A late client fails at once, with the same words.
-        let late = passes(barrier, 0, Duration::ZERO).await;
-        assert_eq!(late, (Duration::ZERO, told.to_owned()));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn nobody_waits_for_a_client_that_failed() {
-        let barrier = barrier();
-        let lose = async {
-            tokio::time::sleep(SECOND).await;
-            barrier.lose(0);
-        };
-        let (outcome, ()) = tokio::join!(passes(Arc::clone(&barrier), 1, Duration::ZERO), lose);
-        let told = "a client of group publisher failed before this step";
-        assert_eq!(outcome, (SECOND, told.to_owned()));
-    }
-
-    #[test]
-    fn threads_meet() {
-        let n_threads = 4;
-        let groups = [("all".to_owned(), n_threads * 50)];
-        let barrier = Arc::new(Barrier::new(groups, 60 * SECOND));
-        let threads = (0..n_threads).map(|_| {
-            let barrier = Arc::clone(&barrier);
-            std::thread::spawn(move || {
-                let runtime = tokio::runtime::Builder::new_current_thread()
-                    .enable_time()
-                    .build();
-                runtime.unwrap().block_on(async {
-                    let clients = (0..50).map(|_| async {
-                        for _ in 0..20 {
-                            barrier.wait(0).await.unwrap();
-                        }
-                    });
-                    futures_util::future::join_all(clients).await;
-                });
-            })
-        });
-        let threads: Vec<_> = threads.collect();
-        for thread in threads {
-            thread.join().unwrap();
-        }
-        assert_eq!(barrier.state().n_passed, 20);
-    }
-}
+mod tests;

@@ -1,11 +1,12 @@
 //! Why clients failed, for people: equal failures of many clients are reported once.
 
 use std::{
+    borrow::Cow,
     fmt,
     sync::{Mutex, PoisonError},
 };
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::document::Place;
 
@@ -14,7 +15,7 @@ use crate::document::Place;
 const MOST_TOLD: usize = 100;
 
 /// A failed step, with the expected and the actual message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// The group of the clients.
     pub group: String,
@@ -23,7 +24,7 @@ pub struct Failure {
     /// How many clients failed in this way.
     pub n_clients: u32,
     /// The step: `receive`, or `connect`.
-    pub step: &'static str,
+    pub step: Cow<'static, str>,
     /// The position of the step, `file:line:column`, and the path of keys. Empty for `connect`.
     pub place: String,
     /// What was expected.
@@ -84,29 +85,40 @@ impl Failures {
         let place = failed.place.map_or_else(String::new, |(file, place, path)| {
             format!("{file}:{place}, {path}")
         });
+        self.merge(Failure {
+            group: failed.group.to_owned(),
+            client: failed.client,
+            n_clients: 1,
+            step: failed.step.into(),
+            place,
+            expected: unmet.expected,
+            got: unmet.got,
+        });
+    }
+
+    /// Adds clients that failed in the same way.
+    pub(super) fn merge(&self, failure: Failure) {
         // Nothing panics while it is held, and each change leaves it whole.
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let has_room = told.failures.len() < MOST_TOLD;
         let same = told.failures.iter_mut().find(|known| {
-            (known.group.as_str(), known.step) == (failed.group, failed.step)
-                && (&known.place, &known.expected, &known.got) == (&place, &unmet.expected, &unmet.got)
+            (&known.group, &known.step, &known.place) == (&failure.group, &failure.step, &failure.place)
+                && (&known.expected, &known.got) == (&failure.expected, &failure.got)
         });
         match same {
             Some(known) => {
-                known.n_clients += 1;
-                known.client = known.client.min(failed.client);
+                known.n_clients = known.n_clients.saturating_add(failure.n_clients);
+                known.client = known.client.min(failure.client);
             }
-            None if has_room => told.failures.push(Failure {
-                group: failed.group.to_owned(),
-                client: failed.client,
-                n_clients: 1,
-                step: failed.step,
-                place,
-                expected: unmet.expected,
-                got: unmet.got,
-            }),
-            None => told.n_further += 1,
+            None if has_room => told.failures.push(failure),
+            None => told.n_further = told.n_further.saturating_add(failure.n_clients.into()),
         }
+    }
+
+    /// Adds clients that failed in further ways.
+    pub(super) fn add_further(&self, n: u64) {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        told.n_further = told.n_further.saturating_add(n);
     }
 
     /// All failures, and how many clients failed in further ways.

@@ -49,6 +49,15 @@ pub struct Group {
     pub(super) n_samples: usize,
 }
 
+impl Group {
+    /// Whether its clients wait for all others.
+    pub(super) fn meets(&self) -> bool {
+        self.steps
+            .iter()
+            .any(|step| matches!(step.action, Action::WaitAll))
+    }
+}
+
 /// The first messages of a group's clients to the server.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Connecting {

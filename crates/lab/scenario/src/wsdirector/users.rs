@@ -1,6 +1,7 @@
 //! The clients of a scenario as virtual users of the engine: each runs one iteration, which is its course.
 
 use std::{
+    net::SocketAddr,
     rc::Rc,
     sync::{
         Arc,
@@ -22,14 +23,16 @@ use plimsoll_load::{
         built_in::{Data, WebSocket},
     },
     plan::Scenario as Part,
-    vu::{Iteration, IterationContext, IterationError, Vu, VuFactory, VuId},
+    segment::Split,
+    vu::{Exchange, Iteration, IterationContext, IterationError, Lifecycle, Vu, VuFactory, VuId},
 };
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use super::{
     barrier::Barrier,
     client::{Client, Connected},
-    failure::{Failed, Failures, Unmet},
+    failure::{Failed, Failure, Failures, Unmet},
     outcome::{GroupOutcome, Outcome},
     scenario::{Action, Group, Scenario, Step, Turn},
     timings::Timings,
@@ -84,7 +87,9 @@ struct Shared {
     voice: Voice,
     /// By group.
     options: Vec<Options>,
-    barrier: Barrier,
+    barrier: Arc<Barrier>,
+    /// The split of a run that several instances make; `None` for one instance.
+    split: Option<Split>,
     /// How many clients reached each turn that has a sample, by group.
     samples: Vec<Vec<AtomicU32>>,
     failures: Failures,
@@ -108,12 +113,37 @@ impl Users {
     /// # Errors
     /// [`UsersError`].
     pub async fn new(scenario: Scenario, connect: &Connect) -> Result<Self, UsersError> {
+        let addresses = target(&connect.url, "")?.resolve().await?;
+        Self::with(scenario, connect, &addresses, None)
+    }
+
+    /// Prepares the part of the instance with this split: its clients meet those of the other instances.
+    ///
+    /// # Errors
+    /// [`UsersError`].
+    pub async fn part(scenario: Scenario, connect: &Connect, split: Split) -> Result<Self, UsersError> {
+        let addresses = target(&connect.url, "")?.resolve().await?;
+        Self::with(scenario, connect, &addresses, Some(split))
+    }
+
+    /// The clients of a scenario that other instances run. The server need not be known here.
+    ///
+    /// # Errors
+    /// [`UsersError`].
+    pub fn elsewhere(scenario: Scenario, connect: &Connect) -> Result<Self, UsersError> {
+        Self::with(scenario, connect, &[], None)
+    }
+
+    fn with(
+        scenario: Scenario,
+        connect: &Connect,
+        addresses: &[SocketAddr],
+        split: Option<Split>,
+    ) -> Result<Self, UsersError> {
         let mut options = Vec::new();
-        let base = target(&connect.url, "")?;
-        let addresses = base.resolve().await?;
         for group in &scenario.groups {
             let mut of_group =
-                Options::new(target(&connect.url, &group.connecting.query)?, addresses.clone());
+                Options::new(target(&connect.url, &group.connecting.query)?, addresses.to_vec());
             of_group.tls.clone_from(&connect.tls);
             of_group.headers.clone_from(&group.connecting.headers);
             let subprotocol = group
@@ -131,10 +161,11 @@ impl Users {
         let shared = Shared {
             voice: connect.voice.clone(),
             options,
-            barrier: Barrier::new(
+            barrier: Arc::new(Barrier::new(
                 groups().map(|group| (group.name.clone(), group.n_clients)),
                 connect.barrier_timeout,
-            ),
+            )),
+            split,
             samples: groups().map(counters).collect(),
             failures: Failures::default(),
             tallies: groups().map(|_| Tally::default()).collect(),
@@ -176,9 +207,52 @@ impl Users {
     }
 }
 
-/// What became of the clients of a run.
+/// What became of the clients of a run, and how they meet those of other instances.
 #[derive(Clone, Debug)]
 pub struct Report(Arc<Shared>);
+
+/// What became of one instance's clients.
+#[derive(Serialize, Deserialize)]
+struct Account {
+    /// By group.
+    tallies: Vec<(u32, u32)>,
+    failures: Vec<Failure>,
+    n_further_failures: u64,
+}
+
+impl Lifecycle for Report {
+    fn exchange(&self) -> Option<Arc<dyn Exchange>> {
+        let has_barrier = self.0.scenario.groups().any(Group::meets);
+        has_barrier.then(|| Arc::clone(&self.0.barrier) as Arc<dyn Exchange>)
+    }
+
+    fn outcome(&self) -> Option<String> {
+        let tallies = self.0.tallies.iter();
+        let (failures, n_further_failures) = self.0.failures.list();
+        let account = Account {
+            tallies: tallies
+                .map(|tally| (tally.n_done.load(Relaxed), tally.n_failed.load(Relaxed)))
+                .collect(),
+            failures,
+            n_further_failures,
+        };
+        serde_json::to_string(&account).ok()
+    }
+
+    fn add_outcome(&mut self, outcome: &str) -> Result<(), String> {
+        let account: Account = serde_json::from_str(outcome).map_err(|error| error.to_string())?;
+        for (tally, (n_done, n_failed)) in self.0.tallies.iter().zip(account.tallies) {
+            tally.n_done.fetch_add(n_done, Relaxed);
+            tally.n_failed.fetch_add(n_failed, Relaxed);
+        }
+        account
+            .failures
+            .into_iter()
+            .for_each(|failure| self.0.failures.merge(failure));
+        self.0.failures.add_further(account.n_further_failures);
+        Ok(())
+    }
+}
 
 impl Report {
     /// Their results so far.
@@ -325,7 +399,11 @@ impl<'a> ClientRun<'a> {
     fn is_chosen(&self, turn: &Turn) -> bool {
         turn.sample.is_none_or(|sample| {
             let n_before = self.shared.samples[self.group][sample.counter as usize].fetch_add(1, Relaxed);
-            n_before < sample.limit
+            let split = self.shared.split.as_ref();
+            let limit = split.map_or(sample.limit.into(), |split| {
+                split.stripe().scale(sample.limit.into())
+            });
+            u64::from(n_before) < limit
         })
     }
 
@@ -375,7 +453,7 @@ impl<'a> ClientRun<'a> {
 
     /// From 1 within the group, which has at most a million clients.
     fn number(&self) -> u32 {
-        self.context.scenario_iteration as u32 + 1
+        self.context.scenario_iteration_in_test as u32 + 1
     }
 
     fn speaker(&self) -> Speaker<'a> {

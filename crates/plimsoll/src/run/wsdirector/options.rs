@@ -7,6 +7,7 @@ use plimsoll_scenario::wsdirector::Voice;
 
 use crate::{
     exit::Failure,
+    fleet::FleetFlags,
     series::{SeriesFlags, Targeted},
     session::{self, Format, SessionFlags},
     trust::Insecure,
@@ -60,6 +61,8 @@ pub(in crate::run) struct Options {
     /// Do not print timings of steps.
     #[arg(long)]
     pub(super) no_summary: bool,
+    #[command(flatten)]
+    pub(super) fleet: FleetFlags,
     #[command(flatten)]
     pub(super) session: SessionFlags,
     /// Print only what wsdirector prints, and end with 1 whenever something is wrong.
