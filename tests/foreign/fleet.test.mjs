@@ -70,8 +70,8 @@ describe("a run of a fleet", () => {
     { executor: "shared-iterations", vus: 5, iterations: 23 },
     { executor: "per-vu-iterations", vus: 7, iterations: 3 },
     // The last start is 150 ms before the end.
-    { executor: "constant-arrival-rate", rate: 100, duration: "2850ms", timeUnit: "1s", preAllocatedVUs: 42, maxVUs: 42 },
-    { executor: "ramping-arrival-rate", startRate: 10, stages: [{ duration: "2s", target: 200 }], preAllocatedVUs: 42, maxVUs: 42 },
+    { executor: "constant-arrival-rate", rate: 100, duration: "2850ms", timeUnit: "1s", preAllocatedVUs: 126, maxVUs: 126 },
+    { executor: "ramping-arrival-rate", startRate: 10, stages: [{ duration: "2s", target: 200 }], preAllocatedVUs: 126, maxVUs: 126 },
   ]) {
     test(`${scenario.executor}: two, three and seven agents do what one process does`, async (t) => {
       const outcomes = [];
@@ -87,9 +87,17 @@ describe("a run of a fleet", () => {
         assert.equal(outcome.summary.agents?.length ?? 0, n);
       }
       const [whole, ...parts] = outcomes;
+      const isOpenModel = scenario.executor.includes("arrival");
       // k6 numbers the iterations that each user has for itself by instance.
       const { n: _n, ...expected } = scenario.executor.startsWith("per-vu") ? { ...whole, iterations: null, seen: null, numbers: null, checks: null } : whole;
       for (const { n, ...part } of parts) {
+        // A machine that stands still for a second makes a run drop arrivals, and the run says so.
+        if (isOpenModel && (part.dropped || expected.dropped)) {
+          const planned = ({ complete, dropped }) => complete + (dropped ?? 0);
+          assert.equal(planned(part), planned(expected), `${n} agents`);
+          assert.equal(new Set(part.iterations).size, part.complete, `${n} agents`);
+          continue;
+        }
         const found = scenario.executor.startsWith("per-vu") ? { ...part, iterations: null, seen: null, numbers: null, checks: null } : part;
         assert.deepEqual(found, expected, `${n} agents`);
       }

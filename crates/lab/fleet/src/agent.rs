@@ -18,10 +18,10 @@ use tokio::{
 use crate::{
     FleetError,
     clock::Timepiece,
-    duty::{Duty, Orders, Start},
+    duty::{Duty, Orders},
     key::FleetKey,
     link::{Link, in_json},
-    message::{Answer, Assignment, Begin, Order, PROTOCOL, Profile, Request, Told, Work},
+    message::{Answer, Assignment, Order, PROTOCOL, Profile, Request, Told, Work},
     parcel::Label,
     post::{Outbox, queue},
 };
@@ -198,7 +198,8 @@ impl<W: Workshop + 'static> Service<'_, W> {
             Order::Reserve { .. } | Order::Tell | Order::Work(_) => {}
             Order::Assign(assignment) => return self.assign(assignment),
             Order::Setup => job.order(|orders| orders.sets_up = true),
-            Order::Begin(begin) => return self.begin(begin).await,
+            Order::Share(label) => return self.share(&label).await,
+            Order::Begin { at_ns } => return self.begin(at_ns),
             Order::Control(steering) => job.order(|orders| orders.steering = Some(steering)),
             Order::Hear(notes) => job.order(|orders| orders.notes = Some(notes.into())),
             Order::Stop => job.order(|orders| orders.is_stopped = true),
@@ -333,26 +334,33 @@ impl<W: Workshop + 'static> Service<'_, W> {
         Answer::Done
     }
 
-    async fn begin(&mut self, begin: Begin) -> Answer {
+    /// Fetches what the function before the run returned.
+    async fn share(&mut self, label: &Label) -> Answer {
         let Some(job) = &mut self.job else {
             return refused("it is not reserved".to_owned());
         };
-        let data = match &begin.setup {
-            None => None,
-            Some(label) => match fetch(&self.agent.link, &job.run, label).await {
-                Ok(data) => Some(String::from_utf8_lossy(&data).into()),
-                Err(error) => return refused(format!("the result of setup cannot be used: {error}")),
-            },
-        };
-        let start = Start {
-            at: self.timepiece.instant(begin.at_ns),
-            data,
-        };
-        if start.at <= Instant::now() {
-            return refused("the order to begin came too late".to_owned());
+        match fetch(&self.agent.link, &job.run, label).await {
+            Ok(data) => {
+                let data = String::from_utf8_lossy(&data).into();
+                job.order(|orders| orders.data = Some(data));
+                Answer::Done
+            }
+            Err(error) => refused(format!("the result of setup cannot be used: {error}")),
         }
-        job.order(|orders| orders.start = Some(start.clone()));
-        Answer::Done
+    }
+
+    fn begin(&self, at_ns: u64) -> Answer {
+        let at = self.timepiece.instant(at_ns);
+        match &self.job {
+            // The confirmation was lost.
+            Some(job) if job.orders.borrow().start == Some(at) => Answer::Done,
+            Some(job) if at > Instant::now() => {
+                job.order(|orders| orders.start = Some(at));
+                Answer::Done
+            }
+            Some(_) => refused("the order to begin came too late".to_owned()),
+            None => refused("it is not reserved".to_owned()),
+        }
     }
 
     /// Tells that the agent is there, and notices that the coordinator is not.

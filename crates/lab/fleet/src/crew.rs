@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use tokio::{
     sync::mpsc,
     task::JoinSet,
-    time::{Instant, Interval, MissedTickBehavior, interval},
+    time::{Instant, Interval, MissedTickBehavior, interval, timeout_at},
 };
 
 use crate::{
@@ -34,6 +34,9 @@ const MAX_WAITING: usize = 1_024;
 
 /// Exchanges before the start, by which the clocks are compared.
 const FIRST_EXCHANGES: usize = 20;
+
+/// How long an agent may take to fetch the result of setup.
+const SHARE_WITHIN: Duration = Duration::from_secs(60);
 
 /// The time between two further comparisons, and their exchanges.
 const COMPARE_EVERY: Duration = Duration::from_secs(5);
@@ -314,13 +317,50 @@ impl Crew {
     /// # Errors
     /// An agent does not answer.
     pub async fn compare_clocks(&self) -> Result<(), FleetError> {
-        for member in self.living() {
+        let compared = self.living().into_iter().map(|member| async move {
             for _ in 0..FIRST_EXCHANGES {
                 let exchange = exchange(&self.link, &self.run, &self.members[member], self.timepiece).await?;
                 lock(&self.shared.clocks)[member].learn(exchange);
             }
-        }
-        Ok(())
+            Ok(())
+        });
+        let compared = futures_util::future::join_all(compared).await;
+        compared.into_iter().collect()
+    }
+
+    /// Gives all agents what the function before the run returned.
+    ///
+    /// # Errors
+    /// An agent cannot fetch it.
+    pub(crate) async fn share(&self, data: &str) -> Result<(), FleetError> {
+        let label = self.offer("setup", data.as_bytes());
+        let shared = self.living().into_iter().map(|member| {
+            let order = Order::Share(label.clone());
+            order_within(&self.link, &self.run, &self.members[member], order, SHARE_WITHIN)
+        });
+        let shared = futures_util::future::join_all(shared).await;
+        shared.into_iter().collect()
+    }
+
+    /// Orders all agents to begin at `t0` on this clock, in nanoseconds. All have to confirm until `deadline`: then there is
+    /// time to call those back that have.
+    ///
+    /// # Errors
+    /// An agent refuses or has not confirmed. It is not the only one that must not begin.
+    pub(crate) async fn begin(&self, t0: u64, deadline: Instant) -> Result<(), FleetError> {
+        let asked = self.living().into_iter().map(|member| async move {
+            let at_ns = self.reading(member).map_or(t0, |reading| reading.theirs(t0));
+            let confirmed = timeout_at(deadline, self.order(member, Order::Begin { at_ns })).await;
+            let late = || {
+                FleetError::of(
+                    &self.members[member].profile.name,
+                    "it did not confirm the start in time",
+                )
+            };
+            confirmed.unwrap_or_else(|_| Err(late()))
+        });
+        let answers = futures_util::future::join_all(asked).await;
+        answers.into_iter().collect()
     }
 
     /// Lets all agents go. One that does not hear it ends without the coordinator's beats.
@@ -396,14 +436,18 @@ async fn compare_again(
     times.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         times.tick().await;
-        for (at, member) in members.iter().enumerate() {
-            let is_silent = lock(&shared.heard_at)[at].elapsed() >= LOST_AFTER / 2;
-            for _ in 0..if is_silent { 0 } else { FURTHER_EXCHANGES } {
-                if let Ok(exchange) = exchange(&link, &run, member, timepiece).await {
-                    lock(&shared.clocks)[at].learn(exchange);
+        let compared = members.iter().enumerate().map(|(at, member)| {
+            let (link, run, shared) = (&link, &run, &shared);
+            async move {
+                let is_silent = lock(&shared.heard_at)[at].elapsed() >= LOST_AFTER / 2;
+                for _ in 0..if is_silent { 0 } else { FURTHER_EXCHANGES } {
+                    if let Ok(exchange) = exchange(link, run, member, timepiece).await {
+                        lock(&shared.clocks)[at].learn(exchange);
+                    }
                 }
             }
-        }
+        });
+        futures_util::future::join_all(compared).await;
     }
 }
 

@@ -19,7 +19,10 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Orders {
     pub(crate) sets_up: bool,
-    pub(crate) start: Option<Start>,
+    /// What the function before the run returned.
+    pub(crate) data: Option<Arc<str>>,
+    /// The common start of the run.
+    pub(crate) start: Option<Instant>,
     pub(crate) steering: Option<Steering>,
     /// The latest notes of other agents' users.
     pub(crate) notes: Option<Arc<[String]>>,
@@ -27,14 +30,6 @@ pub(crate) struct Orders {
     /// Whether this agent runs the function after the run, once all have stopped.
     pub(crate) finish: Option<bool>,
     pub(crate) is_released: bool,
-}
-
-/// The common start of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Start {
-    pub(crate) at: Instant,
-    /// What the function before the run returned.
-    pub(crate) data: Option<Arc<str>>,
 }
 
 /// One agent's duty in one run. All clones are of the same.

@@ -21,7 +21,7 @@ use crate::{
     Crew, Event, FleetError, FleetKey,
     clock::Reading,
     exchange::Notes,
-    message::{Begin, Order, Steering, Told},
+    message::{Order, Steering, Told},
 };
 
 /// The least time between the order to begin and the beginning.
@@ -304,33 +304,18 @@ impl Conduct<'_> {
         crew: &mut Crew,
         data: Option<&str>,
     ) -> Result<(SystemTime, u64), ConductError> {
+        if let Some(data) = data {
+            crew.share(data).await?;
+        }
         crew.compare_clocks().await?;
         self.mission
             .sampling
             .iter()
             .for_each(|sampling| sampling.prepare());
         let lead = LEAD.max(crew.round_trip() * 5);
-        let t0 = Instant::now() + lead;
-        let started_at = SystemTime::now() + lead;
-        let t0 = crew.timepiece().at(t0);
-        let setup = data.map(|data| crew.offer("setup", data.as_bytes()));
-        let readings: Vec<_> = (0..crew.members().len())
-            .map(|member| crew.reading(member))
-            .collect();
-        // One that does not confirm in time must not let the others begin.
-        crew.order_all(|member| {
-            Order::Begin(Begin {
-                at_ns: readings[member].map_or(t0, |reading| reading.theirs(t0)),
-                setup: setup.clone(),
-            })
-        })
-        .await?;
-        if crew.timepiece().now() >= t0 {
-            return Err(FleetError::Link(
-                "the agents confirmed the start too late; the network is too slow".to_owned(),
-            )
-            .into());
-        }
+        let (at, started_at) = (Instant::now() + lead, SystemTime::now() + lead);
+        let t0 = crew.timepiece().at(at);
+        crew.begin(t0, at - lead / 4).await?;
         Ok((started_at, t0))
     }
 

@@ -51,22 +51,22 @@ impl<S: Lifecycle> Lifecycle for Gate<'_, S> {
             }
             let start = self.duty.until(|orders| {
                 let stopped = orders.is_stopped.then_some(None);
-                stopped.or_else(|| orders.start.clone().map(Some))
+                stopped.or_else(|| orders.start.map(|start| Some((start, orders.data.clone()))))
             });
-            let Some(Some(start)) = start.await else {
+            let Some(Some((start, data))) = start.await else {
                 return Err(NOT_BEGUN.to_owned());
             };
-            if let Some(data) = start.data {
+            if let Some(data) = data {
                 self.stages.share(data);
             }
-            self.start = Some(start.at);
+            self.start = Some(start);
             let duty = self.duty.clone();
             tokio::task::spawn_local(async move {
                 let at_ns = duty.timepiece.at(run.begun().await);
                 duty.tell(Told::Began { at_ns }).await;
             });
             tokio::select! {
-                () = sleep_until(start.at - READY_BEFORE) => Ok(()),
+                () = sleep_until(start - READY_BEFORE) => Ok(()),
                 () = self.duty.stopped() => Err(NOT_BEGUN.to_owned()),
             }
         })

@@ -56,8 +56,10 @@ pub(crate) enum Order {
     Tell,
     /// To run the function before the run.
     Setup,
+    /// To fetch what the function before the run returned.
+    Share(Label),
     /// To begin when its clock shows this, in nanoseconds.
-    Begin(Begin),
+    Begin { at_ns: u64 },
     /// To follow the controller.
     Control(Steering),
     /// To do what the workload says.
@@ -83,15 +85,6 @@ pub(crate) struct Assignment {
     pub(crate) instance: usize,
     /// How many agents take part.
     pub(crate) n_instances: usize,
-}
-
-/// The common start.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Begin {
-    /// When, on the agent's own clock, in nanoseconds.
-    pub(crate) at_ns: u64,
-    /// What the function before the run returned. `None`: nothing.
-    pub(crate) setup: Option<Label>,
 }
 
 /// Orders of a workload that directs its agents all the time.
