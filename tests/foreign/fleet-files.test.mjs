@@ -228,7 +228,7 @@ describe("a wsdirector scenario", () => {
     for (const part of outcomes.slice(1)) assert.deepEqual(part, outcomes[0]);
   });
 
-  test("tells the failures of all clients once, and nobody waits for a client that failed elsewhere", async (t) => {
+  test("tells the failures of all clients once, and no client waits for one that failed elsewhere", async (t) => {
     const { url } = await echoToAll(t);
     const failing = `
 - client: { name: one, multiplier: 1, actions: [{ receive: { data: never, timeout: 0.2 } }, wait_all] }

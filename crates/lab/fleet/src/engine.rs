@@ -156,7 +156,7 @@ pub enum ConductError {
     Script {
         /// The agent.
         agent: String,
-        /// What it said.
+        /// The error of the script.
         reason: String,
     },
 }

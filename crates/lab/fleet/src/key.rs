@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-/// The shortest key, in bytes. Reason: a word can be guessed by whoever sees one signature.
+/// The shortest key, in bytes. Reason: a word can be guessed from one signature.
 const MIN_BYTES: usize = 16;
 
 /// The key of a fleet. Its `Debug` form does not show it.

@@ -129,7 +129,7 @@ pub enum Told {
     },
     /// It cannot take part, or cannot go on.
     Failed {
-        /// Why.
+        /// The reason, for people.
         reason: String,
         /// Whether the script or its options are the reason, and not this agent.
         is_of_script: bool,
@@ -158,7 +158,7 @@ pub enum Told {
     Ended(Box<RawValue>),
     /// It leaves the run before its end.
     Leaving {
-        /// Why.
+        /// The reason, for people.
         reason: String,
     },
 }

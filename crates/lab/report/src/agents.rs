@@ -6,26 +6,43 @@ use crate::{readable, summary::Agent};
 /// The most agents that a table has. Reason: a terminal shows that many at once; the JSON has all of them.
 pub(crate) const MOST_SHOWN: usize = 50;
 
+/// The figures of an agent.
+pub(crate) const N_FIGURES: usize = 8;
+
 /// One agent in short texts. Times are in milliseconds, unless a unit follows.
 #[derive(Debug)]
 pub(crate) struct Line {
-    pub(crate) share: String,
-    pub(crate) users: String,
-    pub(crate) iterations: String,
+    share: String,
+    users: String,
+    iterations: String,
     /// Cores used, of those of its machine: `1.5/4`.
-    pub(crate) cores: String,
+    cores: String,
     /// Of the worker, as a share of one core.
-    pub(crate) busiest: String,
-    pub(crate) late: String,
+    busiest: String,
+    late: String,
     /// Ahead of the coordinator's: `+12 ± 0.85`.
-    pub(crate) clock: String,
+    clock: String,
     /// After the common start: `-1.2`.
-    pub(crate) start: String,
+    start: String,
     /// `lost at 12 s`; `None` if it stayed.
     pub(crate) lost: Option<String>,
 }
 
 impl Line {
+    /// The figures in the order of the columns.
+    pub(crate) fn figures(self) -> [String; N_FIGURES] {
+        [
+            self.share,
+            self.users,
+            self.iterations,
+            self.cores,
+            self.busiest,
+            self.late,
+            self.clock,
+            self.start,
+        ]
+    }
+
     pub(crate) fn of(agent: &Agent) -> Self {
         const NONE: &str = "–";
         let known = |value: Option<f64>, of: fn(f64) -> String| value.map_or_else(|| NONE.to_owned(), of);

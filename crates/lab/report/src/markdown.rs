@@ -140,25 +140,15 @@ fn fleet(text: &mut String, agents: &[Agent]) {
 }
 
 fn row(agent: &Agent) -> String {
-    let Line {
-        share,
-        users,
-        iterations,
-        cores,
-        busiest,
-        late,
-        clock,
-        start,
-        lost,
-    } = Line::of(agent);
+    let mut line = Line::of(agent);
+    let lost = line.lost.take();
     let name = cell(&agent.name);
     let name = match lost {
         Some(lost) => format!("❌ {name}, {lost}"),
         None if agent.doubtful => format!("⚠️ {name}"),
         None => name,
     };
-    let figures = [share, users, iterations, cores, busiest, late, clock, start];
-    let figures = figures.map(|figure| cell(&figure)).join(" | ");
+    let figures = line.figures().map(|figure| cell(&figure)).join(" | ");
     format!("| {name} | {figures} |")
 }
 

@@ -20,6 +20,7 @@ pub(crate) mod test_folder;
 pub mod usage;
 
 pub(crate) use self::file::MAX_OPENED_BYTES;
+pub(crate) use self::specifier::without_dots;
 pub use self::{
     archive::{Archive, ArchiveError},
     ecmascript::usage as usage_of,

@@ -3,7 +3,7 @@
 use super::wrap::wrap;
 use crate::{
     Style,
-    agents::{Line, MOST_SHOWN, further},
+    agents::{Line, MOST_SHOWN, N_FIGURES, further},
     readable::shortened,
     summary::Agent,
 };
@@ -21,7 +21,8 @@ const HEADS: [&str; N_COLUMNS] = [
     "start",
 ];
 
-const N_COLUMNS: usize = 9;
+/// The name, and the figures behind it.
+const N_COLUMNS: usize = 1 + N_FIGURES;
 
 /// The place of `clock`, from which on the row of a lost agent says when it was lost.
 const CLOCK: usize = 7;
@@ -63,29 +64,14 @@ struct Row {
 
 impl Row {
     fn of(agent: &Agent) -> Self {
-        let Line {
-            share,
-            users,
-            iterations,
-            cores,
-            busiest,
-            late,
-            clock,
-            start,
-            lost,
-        } = Line::of(agent);
+        let mut line = Line::of(agent);
+        let lost = line.lost.take();
+        let figures = line.figures();
         Self {
-            cells: [
-                agent.name.clone(),
-                share,
-                users,
-                iterations,
-                cores,
-                busiest,
-                late,
-                clock,
-                start,
-            ],
+            cells: std::array::from_fn(|column| match column.checked_sub(1) {
+                None => agent.name.clone(),
+                Some(at) => figures[at].clone(),
+            }),
             lost,
             is_doubtful: agent.doubtful,
         }

@@ -6,6 +6,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use crate::source::without_dots;
+
 /// The files of a module of functions.
 #[derive(Debug)]
 pub(crate) enum Shelf {
@@ -28,7 +30,7 @@ impl Shelf {
             found
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
-                .insert(normal(path));
+                .insert(without_dots(path));
         }
     }
 
@@ -46,7 +48,7 @@ impl Shelf {
     /// What came with the module at this path. `None`: the files are those of this machine.
     pub(crate) fn packed(&self, path: &Path) -> Option<Place> {
         let Self::Packed(files) = self else { return None };
-        Some(match files.get(&normal(path)) {
+        Some(match files.get(&without_dots(path)) {
             None => Place::Nothing,
             Some(None) => Place::Something,
             Some(Some(content)) => Place::File(Arc::clone(content)),
@@ -61,23 +63,6 @@ pub(crate) enum Place {
     /// Something that was not sent.
     Something,
     File(Arc<[u8]>),
-}
-
-/// Without `.` and `..`.
-fn normal(path: &Path) -> PathBuf {
-    use std::path::Component;
-
-    let mut normal = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::ParentDir => {
-                normal.pop();
-            }
-            Component::CurDir => {}
-            other => normal.push(other),
-        }
-    }
-    normal
 }
 
 #[cfg(test)]

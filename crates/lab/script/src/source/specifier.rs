@@ -39,17 +39,7 @@ impl Specifier {
     /// The name of a file; `None` for a path that is not absolute. Symbolic links are not followed, as in k6: imports
     /// are relative to where a file is named, not to where it is kept.
     pub fn of_file(path: &Path) -> Option<Self> {
-        let mut normal = PathBuf::new();
-        for component in path.components() {
-            match component {
-                Component::ParentDir => {
-                    normal.pop();
-                }
-                Component::CurDir => {}
-                other => normal.push(other),
-            }
-        }
-        Url::from_file_path(normal).ok().map(Self::new)
+        Url::from_file_path(without_dots(path)).ok().map(Self::new)
     }
 
     /// Reads what [`Specifier::as_str`] wrote; `None` for any other text.
@@ -168,6 +158,21 @@ fn absolute(base: &Specifier, written: &str) -> Result<Url, Unresolved> {
         written: plimsoll_redacted::url_with_query(written).into_owned(),
         reason: reason.to_string(),
     })
+}
+
+/// A path without `.` and `..`. Symbolic links are not followed.
+pub(crate) fn without_dots(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => {
+                normal.pop();
+            }
+            Component::CurDir => {}
+            other => normal.push(other),
+        }
+    }
+    normal
 }
 
 #[cfg(test)]
