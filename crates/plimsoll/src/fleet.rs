@@ -14,7 +14,7 @@ pub(crate) use self::{
     accounts::Ran,
     agent::Options as AgentOptions,
     agents::Options as AgentsOptions,
-    errand::{Errand, Field, Outing},
+    errand::{Errand, Field, Outing, Undone},
     file_set::{FileEntry, FileSet},
     flags::{FleetFlags, Wanted},
     package::{ArtilleryPackage, BenchPackage, Package, ScriptPackage, WsdirectorPackage},

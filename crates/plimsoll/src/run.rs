@@ -34,7 +34,7 @@ pub(crate) use self::{
     dialect::{is_document, is_script},
     fleet::take_part_in_script,
     inspect::Options as InspectOptions,
-    line::{Options as LineOptions, line_of_bench},
+    line::{Options as LineOptions, SteadyLoad, line_of_bench},
     options::Options,
     unsupported::command as unsupported,
     variables::with_variables,

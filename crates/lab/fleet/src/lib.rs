@@ -33,6 +33,6 @@ pub use self::{
     link::Link,
     message::{PROTOCOL, Profile, Told},
     parcel::MAX_BYTES as MAX_PACKAGE_BYTES,
-    part::take_part,
+    part::{WHOLE, take_part},
     recruit::{Terms, profiles, recruit},
 };

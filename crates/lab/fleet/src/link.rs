@@ -70,6 +70,8 @@ impl Link {
                         tracing::info!("The connection to NATS is there again.");
                     }
                 }
+                // The last user of the connection is gone.
+                Event::Disconnected | Event::Closed if up.is_closed() => {}
                 Event::Disconnected | Event::Closed => {
                     up.send_replace(None);
                     was_lost.store(true, Relaxed);

@@ -1,8 +1,9 @@
 //! The part of an agent in a run of the engine.
 
-use std::{cell::RefCell, future::pending, sync::Arc, time::Duration};
+use std::{cell::RefCell, future::pending, ops::Range, sync::Arc, time::Duration};
 
 use plimsoll_load::{
+    generator::{Monitor, Window},
     metrics::Registry,
     plan::Plan,
     run::{self, Control, LastPart, Part, Progress, RunConfig, RunError, planned_vus},
@@ -15,14 +16,18 @@ use crate::{Duty, exchange::talk, gate::Gate, message::Told};
 /// The longest stage of an agent: it waits for the others in it.
 const WHILE_IT_TAKES: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// Carries out an agent's part of a run: waits for the others, and tells each second what happened. To be polled on a
-/// local runtime.
+/// The part of a run that an agent is judged in, unless it is a step of a search: all of it.
+pub const WHOLE: Range<Duration> = Duration::ZERO..Duration::MAX;
+
+/// Carries out an agent's part of a run: waits for the others, and tells each second what happened. `judged` is the part of
+/// the run, since its start, that the agent's generator is judged in. To be polled on a local runtime.
 pub async fn take_part<S: Lifecycle>(
     duty: &Duty,
     plan: Plan,
     registry: Registry,
     factory: Arc<dyn VuFactory>,
     stages: &mut S,
+    judged: Range<Duration>,
 ) {
     let control = Control::of(&Plan {
         paused: false,
@@ -38,8 +43,11 @@ pub async fn take_part<S: Lifecycle>(
         has_teardown: plan.has_teardown,
         start: None,
     };
+    let monitor = Monitor::new();
+    let window = RefCell::new(Window::new(monitor.clone(), judged));
     let config = RunConfig {
         control: control.clone(),
+        monitor,
         ..RunConfig::new(Plan {
             has_setup: true,
             has_teardown: true,
@@ -52,6 +60,7 @@ pub async fn take_part<S: Lifecycle>(
     let exchange = gate.stages.exchange();
     let scenes = RefCell::new(Vec::new());
     let observe = |progress: &Progress<'_>| {
+        window.borrow_mut().observe(progress.recent.end);
         let part = Part::of(progress);
         scenes.replace(part.standing.scenarios.clone());
         if !duty.tell_part(&part) {
@@ -74,7 +83,8 @@ pub async fn take_part<S: Lifecycle>(
             {
                 duty.tell(Told::Outcome(outcome)).await;
             }
-            let last = LastPart::of(&result, scenes.into_inner());
+            let mut last = LastPart::of(&result, scenes.into_inner());
+            last.evidence = window.into_inner().finish(last.evidence);
             if let Ok(last) = to_raw_value(&last) {
                 duty.tell(Told::Ended(last)).await;
             }

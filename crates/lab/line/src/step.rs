@@ -19,14 +19,27 @@ use crate::{
 pub struct Measured<'a> {
     /// What objectives are judged by.
     pub samples: Samples<'a>,
-    /// Evidence about the generator's health.
+    /// Evidence about the generator's health; that of all agents together if they made the load.
     pub generator: &'a Evidence,
     /// What became of planned arrivals.
     pub schedule: Schedule,
+    /// The agents that made the load. Empty: this process made it.
+    pub agents: &'a [AgentMeasure],
     /// Reasons of failed iterations, most frequent first.
     pub failures: &'a [Failure],
     /// What the target used, in the order in which targets were named.
     pub targets: &'a [TargetUse],
+}
+
+/// What one agent of a fleet says of itself in the steady part.
+#[derive(Clone, Debug)]
+pub struct AgentMeasure {
+    /// Its name.
+    pub name: String,
+    /// Evidence about its health.
+    pub evidence: Evidence,
+    /// What became of the arrivals that were planned for it.
+    pub schedule: Schedule,
 }
 
 /// Failed iterations with one reason.
@@ -174,7 +187,7 @@ impl Step {
         let broken: Vec<_> = findings.iter().filter(|(_, finding)| !finding.held).collect();
         let spoiled = spoiled(&broken, measured);
         let futile = futile(objectives, measured.samples.all);
-        let health = Health::calm(measured.generator, None);
+        let health = measured.health();
         let verdict = match (&spoiled, broken.is_empty() && futile.is_none()) {
             (Some(_), _) => Vote::Generator,
             (None, true) => Vote::Held,
@@ -252,23 +265,45 @@ impl Step {
     }
 }
 
+impl Measured<'_> {
+    /// What the generator did besides, or all agents.
+    fn health(&self) -> Health {
+        if self.agents.is_empty() {
+            return Health::calm(self.generator, None);
+        }
+        let agents = self.agents.iter();
+        Health::of_agents(agents.map(|agent| (agent.name.as_str(), Health::calm(&agent.evidence, None))))
+    }
+
+    /// The first symptom that a look at the generator finds, or at one of the agents, which is named then.
+    fn symptom(&self, look: impl Fn(&Evidence, Schedule) -> Option<String>) -> Option<String> {
+        if self.agents.is_empty() {
+            return look(self.generator, self.schedule);
+        }
+        self.agents.iter().find_map(|agent| {
+            let symptom = look(&agent.evidence, agent.schedule)?;
+            Some(format!("agent {}: {symptom}", agent.name))
+        })
+    }
+}
+
 /// The symptoms of a saturated generator.
 fn spoiled(broken: &[&(&Objective, Finding)], measured: &Measured<'_>) -> Option<String> {
-    let evidence = measured.generator;
-    if let Some(reason) = generator::busy(evidence) {
+    if let Some(reason) = measured.symptom(|evidence, _| generator::busy(evidence)) {
         return Some(reason);
     }
     if broken.is_empty() {
         return generator::dropped(measured.schedule);
     }
-    if let Some(reason) = generator::bunched(evidence, measured.schedule) {
+    if let Some(reason) = measured.symptom(generator::bunched) {
         return Some(reason);
     }
     let is_of_latency = |(objective, _): &&(&Objective, Finding)| objective.concern() == Concern::Latency;
     if !broken.iter().all(is_of_latency) {
         return None;
     }
-    generator::late(evidence, Some(shortest(broken)?))
+    let shortest = shortest(broken)?;
+    measured.symptom(|evidence, _| generator::late(evidence, Some(shortest)))
 }
 
 /// The shortest latency that broke an objective. `None` if only other objectives broke.
@@ -323,9 +358,11 @@ fn cause(measured: &Measured<'_>, shortest: Option<Duration>) -> Option<Cause> {
     out_of_memory
         .or_else(|| had_room().then(of_one_thread).flatten())
         .or_else(|| {
-            let lateness_bound_ms = Health::calm(measured.generator, None).lateness_bound_ms?;
+            let lateness_bound_ms = measured.health().lateness_bound_ms?;
             let was_late = match shortest {
-                Some(latency) => generator::late(measured.generator, Some(latency)).is_some(),
+                Some(latency) => measured
+                    .symptom(|evidence, _| generator::late(evidence, Some(latency)))
+                    .is_some(),
                 None => lateness_bound_ms >= generator::LATENESS.as_secs_f64() * 1e3,
             };
             (!was_late).then_some(Cause::Target { lateness_bound_ms })

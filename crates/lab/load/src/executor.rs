@@ -8,6 +8,8 @@ mod window;
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 pub use self::{
     arrivals::{Arrivals, ArrivalsError, RateStage},
     limits::{GRACE, MAX_VUS},
@@ -85,7 +87,8 @@ pub struct OpenModel {
 }
 
 /// What happens to an iteration that cannot start at its scheduled time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum WhenLate {
     /// It is dropped, as in k6.
     #[default]

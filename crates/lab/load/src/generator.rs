@@ -63,6 +63,7 @@ mod programs;
 mod pulse;
 mod run_queue;
 mod ticks;
+mod window;
 
 pub use self::{
     evidence::{Evidence, LATE_TICK_SHARE},
@@ -73,6 +74,7 @@ pub use self::{
     pressure::PressureShares,
     programs::{OtherPrograms, Program},
     pulse::TICK,
+    window::Window,
 };
 use self::{
     machine::MachineCpu,

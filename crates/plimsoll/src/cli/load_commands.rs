@@ -114,8 +114,9 @@ const GAPS: [(&[&str], &[&str], &str); 13] = [
     ),
     (
         FLEET,
-        &["bench http", "bench recover", LINE, LINE_BENCH],
-        "Not there yet: fleets run scripts, files of other tools, `quick`, and the benches of websocket-bench.",
+        &["bench http", "bench recover", LINE_BENCH],
+        "Not there yet: fleets run scripts, files of other tools, searches with these, `quick`, and the benches of \
+         websocket-bench.",
     ),
     (
         &[THRESHOLDS],

@@ -7,6 +7,7 @@ use plimsoll_load::{
     metrics::Registry,
     plan::Plan,
     run::{Control, Progress},
+    segment::Split,
     vu::Lifecycle,
     watch::Sampling,
 };
@@ -55,6 +56,17 @@ impl Outing {
 }
 
 impl Errand {
+    /// A run whose plan agents share equally.
+    pub(crate) fn equal(wanted: Wanted, plan: &Plan, package: Vec<u8>) -> Self {
+        let n_agents = wanted.n_agents();
+        let segment = |at| plan.clone().segment(&Split::equal(n_agents, at));
+        Self {
+            segments: (0..n_agents).map(segment).collect(),
+            wanted,
+            package,
+        }
+    }
+
     /// Finds the agents and conducts the run.
     ///
     /// # Errors
@@ -65,9 +77,9 @@ impl Errand {
         stages: &mut dyn Lifecycle,
         observe: impl FnMut(&Progress<'_>),
         shutdown: impl Future<Output = ()>,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, Undone> {
         tokio::pin!(shutdown);
-        let mut crew = self.wanted.muster(&mut shutdown).await?;
+        let mut crew = self.wanted.muster(&mut shutdown).await.map_err(Undone::NoCrew)?;
         let Field {
             plan,
             registry,
@@ -85,7 +97,7 @@ impl Errand {
             sampling,
         };
         let outcome = conduct(&mut crew, mission, stages, observe, shutdown).await;
-        outcome.map_err(|error| failure_of(&error))
+        outcome.map_err(Undone::Conduct)
     }
 }
 
@@ -99,6 +111,7 @@ impl Wanted {
             address,
             n_agents,
             patience,
+            is_known,
             ..
         } = self;
         let fleet = format!("`{}` at {address}", address.name());
@@ -109,7 +122,10 @@ impl Wanted {
             version: version(),
             fleet: fleet.clone(),
         };
-        tracing::info!("Looking for {n_agents} agents in the fleet {fleet}.");
+        let is_told = !*is_known;
+        if is_told {
+            tracing::info!("Looking for {n_agents} agents in the fleet {fleet}.");
+        }
         let recruited = async {
             let link = Link::connect(address).await?;
             recruit(link, &terms).await
@@ -125,15 +141,34 @@ impl Wanted {
             .iter()
             .map(|member| member.profile.name.as_str())
             .collect();
-        tracing::info!("Run {} has the agents {}.", terms.run, names.join(", "));
+        if is_told {
+            tracing::info!("Run {} has the agents {}.", terms.run, names.join(", "));
+        }
         Ok(crew)
     }
 }
 
-fn failure_of(error: &ConductError) -> Failure {
-    match error {
-        ConductError::Run(run) => of_error(run).because(error),
-        ConductError::Script { .. } => TestFailure::ScriptFailed.because(error),
-        ConductError::Fleet(_) | ConductError::Metrics(_) => TestFailure::FleetFailed.because(error),
+/// Why a run on a fleet has no result.
+#[derive(Debug)]
+pub(crate) enum Undone {
+    /// There are too few agents, or a signal came first.
+    NoCrew(Failure),
+    /// An agent, the test, or the connection.
+    Conduct(ConductError),
+}
+
+impl From<Undone> for Failure {
+    fn from(undone: Undone) -> Self {
+        match undone {
+            Undone::NoCrew(failure) => failure,
+            Undone::Conduct(ref error) => {
+                let failure = match error {
+                    ConductError::Run(run) => of_error(run),
+                    ConductError::Script { .. } => TestFailure::ScriptFailed,
+                    ConductError::Fleet(_) | ConductError::Metrics(_) => TestFailure::FleetFailed,
+                };
+                failure.because(error)
+            }
+        }
     }
 }

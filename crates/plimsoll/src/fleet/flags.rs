@@ -57,6 +57,8 @@ pub(crate) struct Wanted {
     pub(super) patience: Duration,
     pub(super) on_loss: OnLoss,
     pub(super) key: Option<FleetKey>,
+    /// Whether earlier runs of this command had its agents, so that they are not told again.
+    pub(super) is_known: bool,
 }
 
 impl Wanted {
@@ -70,6 +72,14 @@ impl Wanted {
         self.on_loss
     }
 
+    /// The same fleet for another run of this command.
+    pub(crate) fn again(self) -> Self {
+        Self {
+            is_known: true,
+            ..self
+        }
+    }
+
     /// The key that agents and their coordinator share.
     pub(crate) fn key(&self) -> Option<&FleetKey> {
         self.key.as_ref()
@@ -77,6 +87,16 @@ impl Wanted {
 }
 
 impl FleetFlags {
+    /// Refuses `--on-agent-loss continue` for a reason.
+    pub(crate) fn refuse_losses(&self, reason: &str) -> Result<(), Failure> {
+        match self.on_agent_loss {
+            Policy::Abort => Ok(()),
+            Policy::Continue => Err(Failure::Usage(format!(
+                "--on-agent-loss continue is for single runs: {reason}; remove it"
+            ))),
+        }
+    }
+
     /// The fleet. `None`: the run stays in this process.
     ///
     /// # Errors
@@ -94,6 +114,7 @@ impl FleetFlags {
             key: self.key.of(address, surroundings)?,
             address: address.clone(),
             n_agents: n_agents.into(),
+            is_known: false,
             patience: self.agents_timeout,
             on_loss: match self.on_agent_loss {
                 Policy::Abort => OnLoss::Abort,

@@ -8,6 +8,7 @@ use plimsoll_shootout::remote::Job;
 use serde::{Deserialize, Serialize};
 
 use super::FileEntry;
+use crate::run::SteadyLoad;
 
 /// What an agent makes its part of a run from: a line of JSON, and the bytes of an archive behind it.
 #[derive(Debug, Serialize, Deserialize)]
@@ -42,6 +43,8 @@ pub(crate) struct ScriptPackage {
     pub(crate) no_thresholds: bool,
     /// Whether metrics are broken down by scenario and group.
     pub(crate) breaks_down: bool,
+    /// The load of a step of a search, in place of the script's own.
+    pub(crate) steady: Option<SteadyLoad>,
 }
 
 /// An Artillery file with the flags of its run. Paths are those of the coordinator.
@@ -69,6 +72,8 @@ pub(crate) struct ArtilleryPackage {
     pub(crate) files: Vec<FileEntry>,
     /// The modules of functions, by their paths.
     pub(crate) processors: BTreeMap<String, PackedProcessor>,
+    /// The load of a step of a search, in place of the file's own.
+    pub(crate) steady: Option<SteadyLoad>,
 }
 
 /// A wsdirector scenario with the flags of its run.
@@ -127,6 +132,7 @@ mod tests {
             name: "line\nbreak.js".to_owned(),
             no_thresholds: true,
             breaks_down: false,
+            steady: None,
         });
         let bytes = package.write(b"tar\nbytes").unwrap();
         let Ok((Package::Script(read), archive)) = Package::read(&bytes) else {

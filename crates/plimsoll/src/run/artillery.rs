@@ -26,7 +26,9 @@ mod slack;
 mod summary;
 
 pub(crate) use self::fleet::take_part_in_artillery;
-pub(super) use self::input::{Input, read_files};
+pub(super) use self::fleet::{Read, errand_of_step, of_search};
+pub(super) use self::input::{Input, Source, read_files};
+pub(super) use self::library::{Kept, Library};
 #[cfg(test)]
 pub(crate) use self::options::ABSENT as ABSENT_FLAGS;
 use self::options::Options;

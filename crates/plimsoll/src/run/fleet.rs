@@ -6,6 +6,7 @@ use plimsoll_fleet::{Task, take_part};
 use plimsoll_load::{
     plan::{Options as PlanOptions, Plan},
     preflight::UserKind,
+    segment::Split,
     threshold::Rules,
 };
 use plimsoll_script::{
@@ -16,18 +17,38 @@ use serde_json::{Map, Value, json};
 
 use super::{
     layers::{Consolidated, Layers},
+    line::{SteadyLoad, judged},
     mistake::Mistake,
+    options::ReadingFlags,
     script,
 };
 use crate::{
     exit::Failure,
-    fleet::{Errand, Package, ScriptPackage, Wanted},
+    fleet::{Errand, FleetFlags, Package, ScriptPackage, Wanted},
     session::{Crowd, check_memory},
     surroundings::Surroundings,
 };
 
 /// The options of a segment.
 const SEGMENT: [&str; 2] = ["executionSegment", "executionSegmentSequence"];
+
+/// The fleet that runs a script with these flags. `None`: the run stays in this process.
+///
+/// # Errors
+/// Those of the flags, or the script would need secrets of this machine.
+pub(super) fn wanted(
+    flags: &FleetFlags,
+    reading: &ReadingFlags,
+    surroundings: &Surroundings<'_>,
+) -> Result<Option<Wanted>, Failure> {
+    let wanted = flags.wanted(surroundings)?;
+    if wanted.is_some() && !reading.secret_source.is_empty() {
+        return Err(Failure::Usage(
+            "--secret-source and --fleet exclude each other: secrets do not leave this machine".to_owned(),
+        ));
+    }
+    Ok(wanted)
+}
 
 /// Packs a script for a fleet.
 ///
@@ -42,11 +63,10 @@ pub(super) fn errand(
     no_thresholds: bool,
 ) -> Result<Errand, Mistake> {
     let options = json!(consolidated.options);
-    let wrong = |problem: String| Mistake::new(name, problem);
     if let Some(key) = SEGMENT.iter().find(|key| !options[**key].is_null()) {
-        return Err(wrong(format!(
-            "`{key}` and --fleet exclude each other: a fleet gives each agent its own segment"
-        )));
+        let problem =
+            format!("`{key}` and --fleet exclude each other: a fleet gives each agent its own segment");
+        return Err(Mistake::new(name, problem));
     }
     let n_agents = wanted.n_agents();
     let segments = (0..n_agents).map(|at| {
@@ -54,20 +74,49 @@ pub(super) fn errand(
         plan.map_err(|error| Mistake::of_file(name, &error))
     });
     let segments = segments.collect::<Result<Vec<_>, _>>()?;
-    let mut archive = Vec::new();
-    script
-        .write_archive(&options, true, &mut archive)
-        .map_err(|error| wrong(format!("cannot be packed: {error}")))?;
-    let package = Package::Script(ScriptPackage {
+    let package = ScriptPackage {
         name: name.to_owned(),
         no_thresholds,
         breaks_down,
-    });
+        steady: None,
+    };
     Ok(Errand {
         wanted,
         segments,
-        package: package.write(&archive).map_err(wrong)?,
+        package: pack(script, &options, package)?,
     })
+}
+
+/// Packs a step of a search for a fleet. `options` are those of the script, and `plan` is the whole plan of the step.
+///
+/// # Errors
+/// The script cannot be packed.
+pub(super) fn errand_of_step(
+    wanted: Wanted,
+    name: &str,
+    script: &Script,
+    options: &PlanOptions,
+    plan: &Plan,
+    steady: SteadyLoad,
+) -> Result<Errand, Mistake> {
+    let package = ScriptPackage {
+        name: name.to_owned(),
+        no_thresholds: true,
+        breaks_down: false,
+        steady: Some(steady),
+    };
+    let package = pack(script, &json!(options), package)?;
+    Ok(Errand::equal(wanted, plan, package))
+}
+
+fn pack(script: &Script, options: &Value, package: ScriptPackage) -> Result<Vec<u8>, Mistake> {
+    let name = package.name.clone();
+    let wrong = |problem: String| Mistake::new(&name, problem);
+    let mut archive = Vec::new();
+    script
+        .write_archive(options, true, &mut archive)
+        .map_err(|error| wrong(format!("cannot be packed: {error}")))?;
+    Package::Script(package).write(&archive).map_err(wrong)
 }
 
 /// The options of the segment number `at` of `n`.
@@ -94,7 +143,8 @@ pub(crate) async fn take_part_in_script(
                 factory,
                 mut stages,
             } = users;
-            take_part(&task.duty, plan, registry, factory, &mut stages).await;
+            let judged = judged(package.steady.as_ref());
+            take_part(&task.duty, plan, registry, factory, &mut stages, judged).await;
         }
         Err(failure) => task.duty.refuse(failure.message(), failure.is_of_script()).await,
     }
@@ -117,14 +167,22 @@ async fn prepare(
     let script =
         Script::read(program).map_err(|error| script::failed(&path, &error, &Redaction::default()))?;
     let invalid = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
-    let options =
-        segment(&options.into(), task.instance, task.n_instances).map_err(|error| invalid(&error))?;
+    let options = match &package.steady {
+        None => {
+            json!(segment(&options.into(), task.instance, task.n_instances).map_err(|error| invalid(&error))?)
+        }
+        // A step has another plan than its script, and that one is shared.
+        Some(_) => options.into(),
+    };
     let consolidated = Layers::default()
-        .consolidate(&package.name, &json!(options))
+        .consolidate(&package.name, &options)
         .map_err(|error| invalid(&error))?;
     let mut plan = consolidated.plan;
     if package.no_thresholds {
         plan.thresholds = Rules::new();
+    }
+    if let Some(steady) = &package.steady {
+        plan = steady.segment(&plan, &Split::equal(task.n_instances, task.instance))?;
     }
     // The coordinator, which has all samples, judges them.
     for rule in plan.thresholds.values_mut().flatten() {

@@ -37,7 +37,7 @@ mod talk;
 mod watched;
 mod workload;
 
-pub(crate) use self::options::Options;
+pub(super) use self::steady::{judged, shortage};
 use self::{
     goals::Goals,
     options::{HuntFlags, ResultFlags, Timing},
@@ -46,12 +46,15 @@ use self::{
     watched::Watched,
     workload::{BenchTest, Workload},
 };
+pub(crate) use self::{options::Options, steady::SteadyLoad};
 
 impl Options {
     pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
         run_local(async {
             let results = &self.results;
             results.check()?;
+            self.fleet
+                .refuse_losses("a step without the load of one agent says nothing about the target")?;
             let basis = begin(results, self.verbose)?;
             let workload = Workload::read(&self, surroundings, basis.redaction()).await?;
             let watched = Watched::attach(&results.watch)?;
@@ -163,7 +166,7 @@ impl Setup<'_> {
             expected: settings.expected,
             line: found.line,
             steps: found.steps,
-            notices: notices.clone(),
+            notices: notices.iter().cloned().chain(found.loss).collect(),
         };
         let hunt = Hunt {
             open_files: preflight::raise_open_file_limit().n_connections(),
@@ -191,6 +194,7 @@ impl Setup<'_> {
             }
         };
         self.basis.repeats().tell();
+        let loss = found.loss.clone();
         let report = report(found);
         let printed = talk.finish(&report);
         // A closed standard output is no reason to lose the search.
@@ -203,7 +207,7 @@ impl Setup<'_> {
         }
         talk.close(&report).await;
         printed?;
-        end(&report)
+        end(&report, loss)
     }
 
     /// The command as it was typed, without the secrets that were read.
@@ -234,6 +238,8 @@ struct Hunt<'a> {
 struct Found {
     line: Line,
     steps: Vec<Step>,
+    /// Why the fleet could not go on. `None`: it could, or there is none.
+    loss: Option<String>,
 }
 
 impl Hunt<'_> {
@@ -250,26 +256,37 @@ impl Hunt<'_> {
                 let line = self.search.spent(Budget::Time);
                 return Ok(self.found(line));
             }
-            let Some(step) = self.take(load).await? else {
-                let line = self.search.so_far();
-                return Ok(self.found(line));
+            let step = match self.take(load).await? {
+                Attempted::Step(step) => step,
+                Attempted::Interrupted => {
+                    let line = self.search.so_far();
+                    return Ok(self.found(line));
+                }
+                Attempted::Lost(reason) => {
+                    let line = self.search.so_far();
+                    return Ok(Found {
+                        loss: Some(reason),
+                        ..self.found(line)
+                    });
+                }
             };
             self.search.record(load, step.verdict);
-            self.steps.push(step);
+            self.steps.push(*step);
             self.talk.step(&self.steps, self.taker.objectives);
             self.talk.show(|| {
                 (self.report)(Found {
                     line: self.search.so_far(),
                     steps: self.steps.clone(),
+                    loss: None,
                 })
             });
         }
     }
 
-    /// Takes one step; `None` when a signal ended it.
-    async fn take(&mut self, load: u64) -> Result<Option<Step>, Failure> {
+    /// Takes one step.
+    async fn take(&mut self, load: u64) -> Result<Attempted, Failure> {
         if let Some(reason) = self.workload.shortage(load, self.open_files) {
-            return Ok(Some(Step::impossible(load, reason)));
+            return Ok(Attempted::of(Step::impossible(load, reason)));
         }
         let number = self.steps.len() + 1;
         let present = Present { number, load };
@@ -278,16 +295,21 @@ impl Hunt<'_> {
             .take(present, &self.taker, &mut self.watched)
             .await?;
         match taken {
-            Taken::Interrupted => Ok(None),
+            Taken::Interrupted => Ok(Attempted::Interrupted),
             Taken::Unprepared(reason) if self.steps.is_empty() => {
                 Err(TestFailure::ScriptFailed.because(reason))
             }
-            Taken::Unprepared(reason) => Ok(Some(Step::failed(load, reason))),
+            Taken::Unprepared(reason) => Ok(Attempted::of(Step::failed(load, reason))),
+            Taken::Impossible(reason) | Taken::Lost(reason) if self.steps.is_empty() => {
+                Err(TestFailure::FleetFailed.because(reason))
+            }
+            Taken::Impossible(reason) => Ok(Attempted::of(Step::impossible(load, reason))),
+            Taken::Lost(reason) => Ok(Attempted::Lost(reason)),
             Taken::Over { step, iteration } => {
                 if let Some(iteration) = iteration {
                     self.workload.learn(iteration);
                 }
-                Ok(Some(*step))
+                Ok(Attempted::Step(step))
             }
         }
     }
@@ -296,12 +318,31 @@ impl Hunt<'_> {
         Found {
             line,
             steps: self.steps,
+            loss: None,
         }
     }
 }
 
+/// What became of one step.
+enum Attempted {
+    Step(Box<Step>),
+    /// A signal ended it.
+    Interrupted,
+    /// The fleet cannot go on.
+    Lost(String),
+}
+
+impl Attempted {
+    fn of(step: Step) -> Self {
+        Self::Step(Box::new(step))
+    }
+}
+
 /// The end of the command, after the sentence has been printed.
-fn end(report: &Report) -> Result<Status, Failure> {
+fn end(report: &Report, loss: Option<String>) -> Result<Status, Failure> {
+    if let Some(reason) = loss {
+        return Err(TestFailure::FleetFailed.because(reason));
+    }
     match report.verdict() {
         Verdict::Pass => Ok(Status::Success),
         Verdict::Fail => Ok(Status::BadResult),

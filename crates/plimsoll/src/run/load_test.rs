@@ -70,12 +70,7 @@ async fn prepare<'a>(
     surroundings: &Surroundings<'_>,
 ) -> Result<Prepared<'a>, Failure> {
     let redaction = session.basis().redaction();
-    let wanted = flags.fleet.wanted(surroundings)?;
-    if wanted.is_some() && !flags.reading.secret_source.is_empty() {
-        return Err(Failure::Usage(
-            "--secret-source and --fleet exclude each other: secrets do not leave this machine".to_owned(),
-        ));
-    }
+    let wanted = fleet::wanted(&flags.fleet, &flags.reading, surroundings)?;
     // The variables of this machine are nothing for others; those of --env are.
     let with_system = wanted.is_none();
     let reading = read(

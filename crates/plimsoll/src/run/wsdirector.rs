@@ -28,6 +28,7 @@ mod options;
 mod timings;
 
 pub(crate) use self::fleet::take_part_in_wsdirector;
+pub(super) use self::fleet::{Packed, errand};
 #[cfg(test)]
 pub(crate) use self::options::NO_RUBY;
 use self::options::Options;
@@ -84,12 +85,14 @@ async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<S
     };
     let plan = Plan::new(clients.plan());
     let errand = wanted.map(|wanted| {
-        let clients = fleet::Packed {
+        let clients = Packed {
             name: source.name(),
             text: &text,
             url,
+            scale: options.scale,
+            shows_messages: options.verbose > 1,
         };
-        fleet::errand(wanted, options, clients, &plan)
+        errand(wanted, &options.clients, clients, &plan)
     });
     let test = ScenarioTest {
         options,
@@ -153,11 +156,16 @@ impl Template {
         self.read_filled_in(&self.filled_in(scale)?, scale)
     }
 
+    /// The file as the user named it.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The scenario of a text without templates.
     ///
     /// # Errors
     /// All its mistakes.
-    fn read_filled_in(&self, text: &str, scale: u32) -> Result<Scenario, Mistakes> {
+    pub(super) fn read_filled_in(&self, text: &str, scale: u32) -> Result<Scenario, Mistakes> {
         Scenario::read(&Document::read(&self.name, text)?, scale)
     }
 
@@ -165,7 +173,7 @@ impl Template {
     ///
     /// # Errors
     /// The mistakes of its templates.
-    fn filled_in(&self, scale: u32) -> Result<String, Mistakes> {
+    pub(super) fn filled_in(&self, scale: u32) -> Result<String, Mistakes> {
         let variable = |name: &str| self.environment.get(name).cloned();
         fill_in(&self.name, &self.text, scale, &variable)
     }

@@ -202,7 +202,9 @@ impl<T: EngineTest> LoadTest for OnEngine<T> {
                     sampling: sampling.clone(),
                 };
                 let outcome = errand.run(field, &mut users.stages, observe, end).await;
-                outcome.map(|outcome| Ran::elsewhere(outcome, &outing, |result| test.latency(result)))
+                let ran =
+                    outcome.map(|outcome| Ran::elsewhere(outcome, &outing, |result| test.latency(result)));
+                ran.map_err(Failure::from)
             }
         };
         let accounts = sampling.iter().flat_map(|sampling| sampling.finish()).collect();

@@ -81,6 +81,7 @@ fn step(case: Case) -> Step {
                 },
                 ..Evidence::nothing()
             },
+            agents: &[],
             schedule: Schedule {
                 n_due: case.n_due,
                 n_dropped: case.n_dropped,
@@ -254,6 +255,7 @@ fn a_resource_is_exhausted_from_a_share_on() {
             samples,
             generator: &generator,
             schedule: Schedule::default(),
+            agents: &[],
             failures: &[],
             targets: &targets,
         };
@@ -383,6 +385,7 @@ fn a_step_in_which_every_request_failed_has_not_held() {
             samples,
             generator: &Evidence::nothing(),
             schedule: Schedule::default(),
+            agents: &[],
             failures: &[],
             targets: &[],
         };
@@ -398,4 +401,46 @@ fn a_step_in_which_every_request_failed_has_not_held() {
     check("errors==0", 9, 8, (Vote::Held, &[]));
     check("errors==0", 0, 0, (Vote::Held, &[]));
     check("http_req_failed rate<=1", 9, 9, (Vote::Held, &[]));
+}
+
+#[test]
+fn a_busy_agent_spoils_a_step_and_is_named() {
+    let registry = Registry::new();
+    let metrics = MetricSet::new(Arc::new(registry));
+    let agent = |name: &str, busy: f64| AgentMeasure {
+        name: name.to_owned(),
+        evidence: Evidence {
+            elapsed: Duration::from_secs(10),
+            busy_time_share: busy,
+            busiest_share: busy,
+            ..Evidence::nothing()
+        },
+        schedule: Schedule::default(),
+    };
+    let check = |busy: [f64; 2], expected: Option<&str>| {
+        let agents = [agent("a1", busy[0]), agent("a2", busy[1])];
+        let measured = Measured {
+            samples: Samples {
+                all: &metrics,
+                within: &metrics,
+                elapsed: Duration::from_secs(10),
+            },
+            generator: &Evidence::nothing(),
+            schedule: Schedule::default(),
+            agents: &agents,
+            failures: &[],
+            targets: &[],
+        };
+        let step = Step::judge(64, &[], &measured);
+        match expected {
+            None => assert_eq!(step.verdict, Vote::Held),
+            Some(begin) => {
+                assert_eq!(step.verdict, Vote::Generator);
+                assert!(step.reasons[0].starts_with(begin), "{:?}", step.reasons);
+            }
+        }
+    };
+    check([0.0, 0.0], None);
+    check([0.0, 0.9], Some("agent a2: a worker was"));
+    check([0.9, 0.0], Some("agent a1: a worker was"));
 }

@@ -203,6 +203,7 @@ impl Test {
     /// Why several instances cannot make this run together as one instance would.
     pub fn obstacles(&self) -> Vec<String> {
         let phases = self.phases();
+        let is_closed = phases.iter().any(Phase::is_closed);
         let limited = phases
             .iter()
             .enumerate()
@@ -213,9 +214,14 @@ impl Test {
                  machine knows; remove it, or hold a number of users with `users`"
             )
         });
+        limited.chain(self.obstacles_of_users(is_closed)).collect()
+    }
+
+    /// Why several instances cannot make any load of this test together, whatever its phases are. In a closed load a new user
+    /// follows one who has gone.
+    pub fn obstacles_of_users(&self, is_closed: bool) -> Vec<String> {
         let is_sequential = |payload: &Payload| payload.order == Order::Sequence;
-        let has_order =
-            self.program.payloads.iter().any(is_sequential) && phases.iter().any(Phase::is_closed);
+        let has_order = is_closed && self.program.payloads.iter().any(is_sequential);
         let ordered = has_order.then(|| {
             "config.payload: the `order` sequence is that of arrivals, and users of a phase with `users` follow each \
              other on every machine; use the order random, or an arrival rate"
@@ -224,7 +230,7 @@ impl Test {
         let late = self.late_files.iter().map(|place| {
             format!("{place}: the path depends on the user, so it is unknown which files other machines need; write the path")
         });
-        limited.chain(ordered).chain(late).collect()
+        ordered.into_iter().chain(late).collect()
     }
 
     /// Prepares a run.
@@ -232,29 +238,28 @@ impl Test {
         self.users_with(None)
     }
 
-    /// Prepares the part of one of several instances, whose users have their places among those of all.
-    ///
-    /// # Errors
-    /// A phase is too large for a schedule.
-    pub fn part_of_users(&self) -> Result<Users, PhaseError> {
-        let plan = self.plan()?;
-        let mut next = u64::from(self.program.before.is_some());
-        let mut firsts = Vec::new();
-        for at in 0..self.phases().len() {
-            firsts.push(next);
-            let scenario = plan
-                .scenarios
-                .iter()
-                .find(|scenario| scenario.exec == at.to_string());
-            next += scenario.map_or(0, |scenario| match &scenario.executor {
+    /// Prepares the part of one of several instances, whose users have their places among those of all. `plan` is the plan of
+    /// all instances: that of the phases, or one scenario in their place.
+    pub fn part_of_users(&self, plan: &Plan) -> Users {
+        let arrivals_of = |is_wanted: &dyn Fn(&str) -> bool| -> u64 {
+            let scenarios = plan.scenarios.iter();
+            let wanted = scenarios.filter(|scenario| is_wanted(&scenario.exec));
+            let counts = wanted.map(|scenario| match &scenario.executor {
                 Executor::ConstantArrivalRate(open) | Executor::RampingArrivalRate(open) => {
                     open.arrivals.n_total()
                 }
                 _ => 0,
             });
+            counts.sum()
+        };
+        let mut next = u64::from(self.program.before.is_some());
+        let mut firsts = Vec::new();
+        for at in 0..self.phases().len() {
+            firsts.push(next);
+            next += arrivals_of(&|exec| exec == at.to_string());
         }
-        firsts.push(next);
-        Ok(self.users_with(Some(Arc::new(Numbers { firsts }))))
+        firsts.push(next + arrivals_of(&|exec| exec.parse::<usize>().is_err()));
+        self.users_with(Some(Arc::new(Numbers { firsts })))
     }
 
     fn users_with(&self, numbers: Option<Arc<Numbers>>) -> Users {

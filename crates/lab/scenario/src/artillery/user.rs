@@ -119,7 +119,11 @@ impl Vu for Place {
             // The name of the engine's scenario is that of the phase, and identifies it.
             let at: Option<usize> = context.scenario.exec.parse().ok();
             let phase = at.and_then(|at| program.phases.get(at));
-            let first = self.numbers.as_ref().and_then(|numbers| numbers.firsts.get(at?));
+            // A scenario in place of the phases has all users.
+            let first = self
+                .numbers
+                .as_ref()
+                .and_then(|numbers| numbers.firsts.get(at.unwrap_or(0)));
             let number = first.map(|first| first + context.scenario_iteration_in_test);
             let _active = match self.activity.enter(phase.and_then(|phase| phase.max_vusers)) {
                 Some(active) => active,

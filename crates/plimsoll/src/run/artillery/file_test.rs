@@ -92,9 +92,9 @@ pub(super) async fn conduct(
         (Some(wanted), Some(kept)) => Some(fleet::errand(
             wanted,
             options,
+            &test,
             &fleet::Read {
                 sources: &sources,
-                test: &test,
                 plan: &plan,
                 kept: &kept,
                 system: &system,

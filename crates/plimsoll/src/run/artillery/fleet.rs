@@ -7,10 +7,15 @@ use std::{
 };
 
 use plimsoll_fleet::{Task, take_part};
-use plimsoll_load::{plan::Plan, preflight::UserKind, segment::Split};
+use plimsoll_load::{
+    plan::{Plan, Scenario},
+    preflight::UserKind,
+    segment::Split,
+};
 use plimsoll_scenario::artillery::{Publication, Test, Users};
 
 use super::{
+    super::line::{SteadyLoad, judged},
     input::{Input, Source},
     library::{Kept, Library},
     options::{LayerFlags, Options, TestFlags},
@@ -26,35 +31,66 @@ use crate::{
 const PROXIES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
 
 /// A test that a fleet is going to run, as the coordinator has read it.
-pub(super) struct Read<'a> {
-    pub(super) sources: &'a [Source],
-    pub(super) test: &'a Test,
-    pub(super) plan: &'a Plan,
+pub(in crate::run) struct Read<'a> {
+    pub(in crate::run) sources: &'a [Source],
+    pub(in crate::run) plan: &'a Plan,
     /// All files that the test has read.
-    pub(super) kept: &'a Kept,
+    pub(in crate::run) kept: &'a Kept,
     /// The variables of the coordinator's environment.
-    pub(super) system: &'a BTreeMap<String, String>,
-    pub(super) seed: u64,
+    pub(in crate::run) system: &'a BTreeMap<String, String>,
+    pub(in crate::run) seed: u64,
 }
 
 /// Packs a test for a fleet.
 ///
 /// # Errors
 /// Several machines cannot make this run together, or it cannot be packed.
-pub(super) fn errand(wanted: Wanted, options: &Options, read: &Read<'_>) -> Result<Errand, Failure> {
-    refuse_publications(read.test)?;
-    let obstacles = read.test.obstacles();
+pub(super) fn errand(
+    wanted: Wanted,
+    options: &Options,
+    test: &Test,
+    read: &Read<'_>,
+) -> Result<Errand, Failure> {
+    refuse_publications(test)?;
+    let obstacles = test.obstacles();
     if !obstacles.is_empty() {
         return Err(Failure::Usage(format!("--fleet: {}", obstacles.join("; "))));
     }
-    let n_agents = wanted.n_agents();
-    let segment = |at| read.plan.clone().segment(&Split::equal(n_agents, at));
-    let package = pack(options, read).map_err(|problem| Failure::Usage(format!("--fleet: {problem}")))?;
-    Ok(Errand {
-        wanted,
-        segments: (0..n_agents).map(segment).collect(),
-        package,
-    })
+    let results = &options.results;
+    let head = ArtilleryPackage {
+        is_solo: results.solo,
+        max_duration: results.max_duration,
+        ..ArtilleryPackage::default()
+    };
+    pack(wanted, &options.test, head, read)
+}
+
+/// Packs a step of a search for a fleet.
+///
+/// # Errors
+/// It cannot be packed.
+pub(in crate::run) fn errand_of_step(
+    wanted: Wanted,
+    flags: &TestFlags,
+    steady: SteadyLoad,
+    read: &Read<'_>,
+) -> Result<Errand, Failure> {
+    let head = ArtilleryPackage {
+        steady: Some(steady),
+        ..ArtilleryPackage::default()
+    };
+    pack(wanted, flags, head, read)
+}
+
+fn pack(
+    wanted: Wanted,
+    flags: &TestFlags,
+    head: ArtilleryPackage,
+    read: &Read<'_>,
+) -> Result<Errand, Failure> {
+    let package = package(flags, head, read);
+    let package = package.map_err(|problem| Failure::Usage(format!("--fleet: {problem}")))?;
+    Ok(Errand::equal(wanted, read.plan, package))
 }
 
 fn refuse_publications(test: &Test) -> Result<(), Failure> {
@@ -69,7 +105,7 @@ fn refuse_publications(test: &Test) -> Result<(), Failure> {
     Ok(())
 }
 
-fn pack(options: &Options, read: &Read<'_>) -> Result<Vec<u8>, String> {
+fn package(flags: &TestFlags, head: ArtilleryPackage, read: &Read<'_>) -> Result<Vec<u8>, String> {
     let name = |path: &Path| {
         let name = path.to_str().map(str::to_owned);
         name.ok_or_else(|| {
@@ -87,7 +123,7 @@ fn pack(options: &Options, read: &Read<'_>) -> Result<Vec<u8>, String> {
         insecure,
         layers,
         ..
-    } = &options.test;
+    } = flags;
     let mut files = read.kept.files();
     let mut sources = Vec::new();
     for source in read.sources {
@@ -106,21 +142,18 @@ fn pack(options: &Options, read: &Read<'_>) -> Result<Vec<u8>, String> {
         variables: variables.clone(),
         scenario_name: scenario_name.clone(),
         is_insecure: *insecure,
-        is_solo: options.results.solo,
-        max_duration: options.results.max_duration,
         seed: read.seed,
-        system: needed(options, read),
+        system: needed(flags, read),
         files: entries,
         processors: read.kept.processors()?,
+        ..head
     };
     Package::Artillery(Box::new(package)).write(&contents)
 }
 
 /// The variables of the environment that the test may read: those that it names, and those of `--dotenv`.
-fn needed(options: &Options, read: &Read<'_>) -> BTreeMap<String, String> {
-    let flags = [&options.test.variables, &options.test.layers.overrides]
-        .into_iter()
-        .flatten();
+fn needed(flags: &TestFlags, read: &Read<'_>) -> BTreeMap<String, String> {
+    let flags = [&flags.variables, &flags.layers.overrides].into_iter().flatten();
     let texts: Vec<_> = read
         .sources
         .iter()
@@ -149,6 +182,25 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
+/// The plan of a search: one scenario stands for the phases of the file.
+///
+/// # Errors
+/// The file has no users.
+pub(in crate::run) fn of_search(planned: Plan) -> Result<Plan, Failure> {
+    let first = planned
+        .scenarios
+        .first()
+        .map(|scenario| scenario.executor.clone());
+    let executor = first.ok_or_else(|| Failure::Usage("the phases of the file have no users".to_owned()))?;
+    Ok(Plan {
+        scenarios: vec![Scenario {
+            exec: "line".to_owned(),
+            ..Scenario::new("line", executor)
+        }],
+        ..planned
+    })
+}
+
 /// Carries out an agent's part of a file, and tells of it.
 pub(crate) async fn take_part_in_artillery(
     package: &ArtilleryPackage,
@@ -164,7 +216,8 @@ pub(crate) async fn take_part_in_artillery(
                 mut stages,
                 ..
             } = users;
-            take_part(&task.duty, plan, registry, factory, &mut stages).await;
+            let judged = judged(package.steady.as_ref());
+            take_part(&task.duty, plan, registry, factory, &mut stages, judged).await;
         }
         Err(failure) => task.duty.refuse(failure.message(), failure.is_of_script()).await,
     }
@@ -178,11 +231,17 @@ fn prepare(
 ) -> Result<(Plan, Users), Failure> {
     let test = read(package, contents, surroundings)?;
     let invalid = |error: &dyn std::fmt::Display| TestFailure::InvalidOptions.because(error);
-    let plan = test.plan().map_err(|error| invalid(&error))?;
-    let plan = plan.segment(&Split::equal(task.n_instances, task.instance));
+    let whole = test.plan().map_err(|error| invalid(&error))?;
+    let split = Split::equal(task.n_instances, task.instance);
+    let (whole, plan) = match &package.steady {
+        None => (whole.clone(), whole.segment(&split)),
+        Some(steady) => {
+            let whole = of_search(whole)?;
+            (steady.plan(&whole)?, steady.segment(&whole, &split)?)
+        }
+    };
     check_memory(Crowd::of(UserKind::Scenario, &plan))?;
-    let users = test.part_of_users().map_err(|error| invalid(&error))?;
-    Ok((plan, users))
+    Ok((plan, test.part_of_users(&whole)))
 }
 
 /// Reads the test of a package, without a look at this machine's files.

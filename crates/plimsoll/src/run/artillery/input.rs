@@ -52,7 +52,7 @@ pub(in crate::run) struct Input<'a> {
     /// The time after which the run ends; `None` unless it is set.
     pub(super) max_duration: Option<Duration>,
     /// The seed of what is random and the same for all users.
-    pub(super) seed: u64,
+    pub(in crate::run) seed: u64,
 }
 
 impl<'a> Input<'a> {
@@ -79,7 +79,7 @@ impl<'a> Input<'a> {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub(super) fn system(
+    pub(in crate::run) fn system(
         &self,
         surroundings: &Surroundings<'_>,
     ) -> Result<BTreeMap<String, String>, Failure> {
@@ -97,7 +97,7 @@ impl<'a> Input<'a> {
     }
 
     /// The same with the files of a library, and these variables of the system.
-    pub(super) fn read_from(
+    pub(in crate::run) fn read_from(
         &self,
         sources: &[Source],
         system: &BTreeMap<String, String>,

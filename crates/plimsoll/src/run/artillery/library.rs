@@ -16,7 +16,7 @@ use super::processor;
 use crate::{fleet::FileSet, surroundings::Surroundings};
 
 /// The files of one test.
-pub(super) enum Library<'a> {
+pub(in crate::run) enum Library<'a> {
     /// Those of this machine.
     Machine {
         read_file: &'a dyn Fn(&Path) -> io::Result<String>,
@@ -32,14 +32,14 @@ pub(super) enum Library<'a> {
 
 /// What a test has read.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(in crate::run) struct Kept {
     files: Arc<Mutex<FileSet>>,
     processors: RefCell<BTreeMap<String, Arc<Processor>>>,
 }
 
 impl<'a> Library<'a> {
     /// The files of this machine.
-    pub(super) fn of_machine(surroundings: &Surroundings<'a>) -> Self {
+    pub(in crate::run) fn of_machine(surroundings: &Surroundings<'a>) -> Self {
         Self::Machine {
             read_file: surroundings.read_file,
             kept: None,
@@ -47,7 +47,7 @@ impl<'a> Library<'a> {
     }
 
     /// The files of this machine; those that are read are kept.
-    pub(super) fn kept_of_machine(surroundings: &Surroundings<'a>) -> Self {
+    pub(in crate::run) fn kept_of_machine(surroundings: &Surroundings<'a>) -> Self {
         Self::Machine {
             read_file: surroundings.read_file,
             kept: Some(Kept::default()),
@@ -55,7 +55,7 @@ impl<'a> Library<'a> {
     }
 
     /// What was kept.
-    pub(super) fn into_kept(self) -> Option<Kept> {
+    pub(in crate::run) fn into_kept(self) -> Option<Kept> {
         match self {
             Self::Machine { kept, .. } => kept,
             Self::Package { .. } => None,

@@ -10,7 +10,7 @@ use plimsoll_load::{
 };
 
 use super::options::Timing;
-use crate::exit::Failure;
+use crate::{exit::Failure, fleet::Errand};
 
 /// A run with one load that can start.
 pub(super) struct Attempt {
@@ -20,6 +20,8 @@ pub(super) struct Attempt {
     pub(super) stages: Box<dyn Lifecycle>,
     /// Whether the counter of failed iterations is the search's and not the test's own.
     pub(super) counts_errors: bool,
+    /// What a fleet has to do; `None` if the users are in this process.
+    pub(super) errand: Option<Errand>,
     /// The timing; `None` without a warm-up, when the whole run counts.
     pub(super) timing: Option<Timing>,
 }

@@ -3,6 +3,7 @@
 use std::{
     ffi::OsStr,
     ffi::OsString,
+    ops::Range,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -14,9 +15,10 @@ use plimsoll_line::{
 };
 use plimsoll_load::{plan::parse_duration, watch};
 use plimsoll_report::Style;
+use serde::{Deserialize, Serialize};
 
 use super::super::{options::ReadingFlags, results::write_file};
-use crate::{exit::Failure, live::PageFlags, runs::SaveFlags};
+use crate::{exit::Failure, fleet::FleetFlags, live::PageFlags, runs::SaveFlags};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,6 +28,7 @@ Examples:
   plimsoll line load.yml --url ws://localhost:3334/echo           an Artillery file
   plimsoll line echo.yml --url ws://localhost:3334/cable          a wsdirector file, by its :scale
   plimsoll line bench broadcast ws://localhost:8080/json          the number of clients; see line bench --help
+  plimsoll line --fleet nats://localhost:4222 --agents 3 chat.js  with the load of three agents (plimsoll agent)
 
   plimsoll line chat.js --slo 'rtt p(95)<500' --expect 2000       a CI gate: exit code 0 if 2,000 users or more hold
   plimsoll line chat.js --max-time 10m --precision 10%            a rough answer in ten minutes at most
@@ -62,6 +65,8 @@ pub(crate) struct Options {
     pub(super) flags: Vec<OsString>,
     #[command(flatten)]
     pub(super) search: SearchFlags,
+    #[command(flatten)]
+    pub(super) fleet: FleetFlags,
     #[command(flatten)]
     pub(super) reading: ReadingFlags,
     #[command(flatten)]
@@ -168,7 +173,7 @@ pub(super) enum Format {
 }
 
 /// The parts of each step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Timing {
     /// The load grows.
     pub(super) warm_up: Duration,
@@ -182,6 +187,11 @@ impl Timing {
         warm_up: Duration::ZERO,
         steady: Duration::from_secs(24 * 3600),
     };
+
+    /// The part of a run that counts, since its start.
+    pub(super) fn counted(self) -> Range<Duration> {
+        self.warm_up..self.warm_up + self.steady
+    }
 
     /// Whether its end is planned.
     pub(super) fn is_planned(self) -> bool {

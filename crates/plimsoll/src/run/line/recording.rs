@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use plimsoll_line::step::{Failure, TargetUse};
 use plimsoll_load::{
-    generator::{Evidence, Monitor, Schedule},
+    generator::{Evidence, Schedule},
     metrics::MetricSet,
     run::{Failures, Progress, RunResult},
 };
@@ -15,18 +15,17 @@ use super::{options::Timing, watched::Watched};
 #[derive(Debug)]
 pub(super) struct Recording<'a> {
     timing: Timing,
-    monitor: Monitor,
     watched: &'a mut Watched,
     /// The state at the end of the warm-up; `None` until then.
     begin: Option<Mark>,
     /// The state at the end of the load; `None` when the run ended in the same moment.
-    end: Option<(Mark, Evidence)>,
+    end: Option<Mark>,
 }
 
 /// The state of a run at one moment.
 #[derive(Debug)]
 struct Mark {
-    /// The time since the start in full seconds, at which workers report.
+    /// The time since the start until which everything is known: full seconds, at which workers report.
     at: Duration,
     metrics: MetricSet,
     failures: BTreeMap<String, u64>,
@@ -52,12 +51,10 @@ pub(super) struct Steady {
 
 impl<'a> Recording<'a> {
     /// The recording of a run that has not begun.
-    pub(super) fn new(timing: Timing, monitor: Monitor, watched: &'a mut Watched) -> Self {
+    pub(super) fn new(timing: Timing, watched: &'a mut Watched) -> Self {
         watched.begin();
-        monitor.leave_out(&watched.places());
         Self {
             timing,
-            monitor,
             watched,
             begin: None,
             end: None,
@@ -71,26 +68,28 @@ impl<'a> Recording<'a> {
 
     /// Observes the run. Callers call this about once per second.
     pub(super) fn observe(&mut self, progress: &Progress<'_>) {
-        let Timing { warm_up, steady } = self.timing;
+        let counted = self.timing.counted();
+        // What agents did comes a moment later than what this process did.
+        let until = progress.recent.end;
         let mark = || Mark {
-            at: Duration::from_secs(progress.elapsed.as_secs()),
+            at: until,
             metrics: progress.metrics.clone(),
             failures: by_reason(progress.failures),
             schedule: progress.schedule,
         };
-        if self.begin.is_none() && !warm_up.is_zero() && progress.elapsed >= warm_up {
-            self.monitor.take();
+        if self.begin.is_none() && !counted.start.is_zero() && until >= counted.start {
             self.watched.begin();
             self.begin = Some(mark());
         }
-        if self.end.is_none() && progress.elapsed >= warm_up + steady {
+        if self.end.is_none() && until >= counted.end {
             self.watched.end();
-            self.end = Some((mark(), self.monitor.take()));
+            self.end = Some(mark());
         }
     }
 
     /// The result of the step.
     pub(super) fn finish(self, result: RunResult) -> Steady {
+        let generator = result.generator;
         if self.end.is_none() {
             self.watched.end();
         }
@@ -102,10 +101,10 @@ impl<'a> Recording<'a> {
         });
         let all = result.metrics.since(&begin.metrics);
         let failures = by_reason(&result.failures);
-        let (end, within, generator) = match self.end {
-            Some((end, evidence)) => {
+        let (end, within) = match self.end {
+            Some(end) => {
                 let within = end.metrics.since(&begin.metrics);
-                (end, within, evidence)
+                (end, within)
             }
             None => {
                 let end = Mark {
@@ -114,7 +113,7 @@ impl<'a> Recording<'a> {
                     failures: failures.clone(),
                     schedule: result.schedule,
                 };
-                (end, all.clone(), result.generator)
+                (end, all.clone())
             }
         };
         let schedule = end.schedule;

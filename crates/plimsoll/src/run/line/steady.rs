@@ -1,34 +1,92 @@
 //! The plan of one step: the scenarios of a load test with a load that grows through the warm-up and then stays.
 
-use std::time::Duration;
+use std::{ops::Range, time::Duration};
 
+use plimsoll_fleet::WHOLE;
 use plimsoll_line::{proportion::shares, report::Unit};
 use plimsoll_load::{
     executor::{
         Arrivals, ArrivalsError, Executor, OpenModel, RampingVus, RateStage, ScheduleError, Stage, WhenLate,
     },
     plan::{Plan, Scenario},
+    preflight,
+    run::planned_vus,
+    segment::Split,
 };
+use serde::{Deserialize, Serialize};
 
 use super::options::Timing;
+use crate::exit::Failure;
 
 /// Why a load cannot be planned.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum LoadError {
+pub(in crate::run) enum LoadError {
     #[error("a load of {load} cannot be: {error}")]
     Users { load: u64, error: ScheduleError },
     #[error("a load of {load} per second cannot be: {error}")]
     Rate { load: u64, error: ArrivalsError },
 }
 
+/// A load that grows through the warm-up and then stays.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SteadyLoad {
+    pub(super) load: u64,
+    pub(super) unit: Unit,
+    pub(super) timing: Timing,
+    pub(super) places: Places,
+    /// The sub-metrics that objectives are about, for example `http_req_duration{name:login}`: a run keeps only those that it
+    /// is told of.
+    pub(super) sub_metrics: Vec<String>,
+}
+
 /// Users of an open model.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Places {
-    /// Users that are there from the start, for each iteration per second.
-    pub(super) per_rate: f64,
+    /// For so long each iteration keeps a user: so many are there from the start for each iteration per second.
+    pub(super) held: Duration,
     /// The largest number of users of all scenarios together.
     pub(super) max: u32,
     pub(super) when_late: WhenLate,
+}
+
+impl SteadyLoad {
+    /// The load test with this load.
+    ///
+    /// # Errors
+    /// The load is beyond what can be planned.
+    pub(in crate::run) fn plan(&self, whole: &Plan) -> Result<Plan, LoadError> {
+        plan(whole, &weights(whole), self)
+    }
+
+    /// An agent's part of a load test with this load.
+    ///
+    /// # Errors
+    /// The load is beyond what can be planned, or what this machine can open.
+    pub(in crate::run) fn segment(&self, whole: &Plan, split: &Split) -> Result<Plan, Failure> {
+        let own = self.plan(whole)?.segment(split);
+        if self.unit != Unit::Rate {
+            let n_connections = preflight::raise_open_file_limit().n_connections();
+            if let Some(reason) = shortage(planned_vus(&own), n_connections) {
+                return Err(Failure::Usage(reason));
+            }
+        }
+        Ok(own)
+    }
+}
+
+/// The part of an agent's run that its generator is judged in: all of it, unless it is a step with this load.
+pub(in crate::run) fn judged(steady: Option<&SteadyLoad>) -> Range<Duration> {
+    steady.map_or(WHOLE, |steady| steady.timing.counted())
+}
+
+/// The reason why a process that may open so many connections cannot have so many users. `None`: it can.
+pub(in crate::run) fn shortage(n_users: u64, n_connections: u64) -> Option<String> {
+    (n_users > n_connections).then(|| {
+        format!(
+            "{n_users} users with one connection each need more open files than this process may have ({n_connections} besides its \
+             own); raise the limit (`ulimit -Hn`), or use another machine"
+        )
+    })
 }
 
 /// Users of an open model that are there from the start, at least. Reason: at low rates, chance alone keeps several busy.
@@ -79,14 +137,14 @@ fn peak(open: &OpenModel) -> u64 {
 ///
 /// # Errors
 /// When the load is beyond what can be planned.
-pub(super) fn plan(
-    plan: &Plan,
-    weights: &[u64],
-    load: u64,
-    unit: Unit,
-    timing: Timing,
-    places: Places,
-) -> Result<Plan, LoadError> {
+pub(super) fn plan(plan: &Plan, weights: &[u64], steady: &SteadyLoad) -> Result<Plan, LoadError> {
+    let SteadyLoad {
+        load,
+        unit,
+        timing,
+        places,
+        ..
+    } = *steady;
     let shares = shares(weights, load);
     let parts = plan
         .scenarios
@@ -111,6 +169,11 @@ pub(super) fn plan(
     Ok(Plan {
         scenarios: scenarios.collect::<Result<_, _>>()?,
         paused: false,
+        thresholds: steady
+            .sub_metrics
+            .iter()
+            .map(|name| (name.clone(), Vec::new()))
+            .collect(),
         ..plan.clone()
     })
 }
@@ -158,7 +221,7 @@ impl Places {
     fn share(self, share: u64, load: u64) -> (u32, u32, WhenLate) {
         let most = f64::from(self.max) * share as f64 / load.max(1) as f64;
         let most = (most as u32).max(1);
-        let wanted = (share as f64 * self.per_rate).ceil().max(FEWEST);
+        let wanted = (share as f64 * self.held.as_secs_f64()).ceil().max(FEWEST);
         ((wanted as u32).min(most), most, self.when_late)
     }
 }
@@ -175,10 +238,21 @@ mod tests {
         steady: Duration::from_secs(15),
     };
     const PLACES: Places = Places {
-        per_rate: 2.0,
+        held: Duration::from_secs(2),
         max: 1_000,
         when_late: WhenLate::Drop,
     };
+
+    fn step_of(plan: &Plan, weights: &[u64], load: u64, unit: Unit, timing: Timing) -> Plan {
+        let steady = SteadyLoad {
+            load,
+            unit,
+            timing,
+            places: PLACES,
+            sub_metrics: vec!["rtt{scenario:chat}".to_owned()],
+        };
+        super::plan(plan, weights, &steady).unwrap()
+    }
 
     fn of_options(options: &Value) -> Plan {
         let read = plan::Options::from_json(options).unwrap();
@@ -196,7 +270,7 @@ mod tests {
     fn scenarios_share_the_load_and_begin_together() {
         let plan = chat_and_api();
         assert_eq!((natural_unit(&plan), weights(&plan)), (Unit::Users, vec![10, 30]));
-        let step = super::plan(&plan, &weights(&plan), 100, Unit::Users, TIMING, PLACES).unwrap();
+        let step = step_of(&plan, &weights(&plan), 100, Unit::Users, TIMING);
         let [api, chat] = step.scenarios.as_slice() else {
             panic!("{step:?}");
         };
@@ -215,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_scenario_without_a_share_is_left_out() {
-        let step = plan(&chat_and_api(), &[1, 3], 1, Unit::Users, TIMING, PLACES).unwrap();
+        let step = step_of(&chat_and_api(), &[1, 3], 1, Unit::Users, TIMING);
         assert_eq!(step.scenarios.len(), 1);
     }
 
@@ -224,7 +298,7 @@ mod tests {
         let open = |rate: u64| json!({ "executor": "constant-arrival-rate", "rate": rate, "duration": "10s", "preAllocatedVUs": 1 });
         let plan = of_options(&json!({ "scenarios": { "a": open(10), "b": open(40) } }));
         assert_eq!(natural_unit(&plan), Unit::Rate);
-        let step = super::plan(&plan, &weights(&plan), 500, Unit::Rate, TIMING, PLACES).unwrap();
+        let step = step_of(&plan, &weights(&plan), 500, Unit::Rate, TIMING);
         let found: Vec<_> = step
             .scenarios
             .iter()
@@ -240,7 +314,7 @@ mod tests {
             })
             .collect();
         assert_eq!(found, [(249, 1_501, 200, 200), (999, 6_001, 800, 800)]);
-        let step = super::plan(&plan, &[1, 1], 2, Unit::Rate, TIMING, PLACES).unwrap();
+        let step = step_of(&plan, &[1, 1], 2, Unit::Rate, TIMING);
         assert_eq!(open_model(&step.scenarios[0]).pre_allocated_vus, 10);
     }
 
@@ -254,7 +328,7 @@ mod tests {
             warm_up: Duration::ZERO,
             ..TIMING
         };
-        let step = plan(&chat_and_api(), &[1, 1], 10, Unit::Users, timing, PLACES).unwrap();
+        let step = step_of(&chat_and_api(), &[1, 1], 10, Unit::Users, timing);
         let Executor::RampingVus(ramp) = &step.scenarios[0].executor else {
             panic!("{step:?}");
         };

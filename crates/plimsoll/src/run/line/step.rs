@@ -2,24 +2,33 @@
 
 use std::{cell::RefCell, time::Duration};
 
+use plimsoll_fleet::{ConductError, FleetError};
 use plimsoll_line::{
     objective::{ERRORS, Objective, Samples, rules},
-    step::{Measured, Step},
+    report::Unit,
+    step::{AgentMeasure, Measured, Step},
 };
 use plimsoll_load::{
-    generator::Monitor,
+    generator::{Monitor, Window},
     metrics::{Contains, CounterId, MetricSet, Value},
-    run::{self, Progress, RunConfig, RunEnd},
+    run::{self, Control, Progress, RunConfig, RunEnd, RunResult},
+    watch::Place,
 };
 
 use super::{
     attempt::Attempt,
     options::Timing,
     recording::{Recording, Steady},
+    steady::{Places, SteadyLoad},
     talk::{Present, Talk},
     watched::Watched,
 };
-use crate::{exit::Failure, session, signals::Signals};
+use crate::{
+    exit::{Failure, TestFailure},
+    fleet::{Errand, Field, Undone},
+    session,
+    signals::Signals,
+};
 
 /// The common parameters of all steps of a search.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +37,13 @@ pub(super) struct Taker<'a> {
     pub(super) timing: Timing,
     pub(super) talk: &'a Talk,
     pub(super) signals: &'a Signals,
+}
+
+/// A run that is over.
+struct Ran {
+    result: RunResult,
+    /// The agents that made the load. Empty: this process made it.
+    agents: Vec<AgentMeasure>,
 }
 
 /// The end of a step.
@@ -40,11 +56,27 @@ pub(super) enum Taken {
     },
     /// Setup failed, or the script ended the run.
     Unprepared(String),
+    /// An agent cannot make its part of the load.
+    Impossible(String),
+    /// The fleet is not whole any more, or never was.
+    Lost(String),
     /// A signal ended it.
     Interrupted,
 }
 
 impl Taker<'_> {
+    /// The load of a step of this search.
+    pub(super) fn steady(&self, load: u64, unit: Unit, places: Places) -> SteadyLoad {
+        let metrics = rules(self.objectives).into_keys();
+        SteadyLoad {
+            load,
+            unit,
+            timing: self.timing,
+            places,
+            sub_metrics: metrics.filter(|name| name.contains('{')).collect(),
+        }
+    }
+
     /// Runs the attempt to its end.
     ///
     /// # Errors
@@ -59,18 +91,23 @@ impl Taker<'_> {
         let errors = attempt.registry.counter(ERRORS, Contains::Default).ok();
         let errors = errors.filter(|_| attempt.counts_errors);
         attempt.plan.thresholds = rules(self.objectives);
-        let monitor = Monitor::new();
         let timing = attempt.timing.unwrap_or(self.timing);
-        let recording = RefCell::new(Recording::new(timing, monitor.clone(), watched));
+        let places = watched.places();
+        let recording = RefCell::new(Recording::new(timing, watched));
         let observe = |progress: &Progress<'_>| self.observe(present, progress, timing, &recording);
-        let config = RunConfig {
-            monitor,
-            ..RunConfig::new(attempt.plan)
+        let ran = match attempt.errand.take() {
+            None => self.run_here(attempt, timing, &places, observe).await?,
+            Some(mut errand) => {
+                if present.number > 1 {
+                    errand.wanted = errand.wanted.again();
+                }
+                self.run_elsewhere(errand, attempt, observe).await?
+            }
         };
-        let (registry, factory) = (attempt.registry, attempt.factory);
-        let shutdown = self.signals.received(1);
-        let result = run::run(config, registry, factory, &mut *attempt.stages, observe, shutdown).await;
-        let result = result.map_err(|error| session::of_error(&error).because(error))?;
+        let Ran { result, agents } = match ran {
+            Ok(ran) => ran,
+            Err(taken) => return Ok(taken),
+        };
         match &result.end {
             RunEnd::Shutdown => return Ok(Taken::Interrupted),
             RunEnd::SetupFailed(failure) => {
@@ -82,7 +119,85 @@ impl Taker<'_> {
         if let Some(failure) = &result.teardown_failure {
             tracing::warn!("teardown() failed: {failure}");
         }
-        Ok(self.judge(present.load, recording.into_inner().finish(result), errors))
+        let steady = recording.into_inner().finish(result);
+        Ok(self.judge(present.load, steady, &agents, errors))
+    }
+
+    async fn run_here(
+        &self,
+        mut attempt: Attempt,
+        timing: Timing,
+        targets: &[Place],
+        observe: impl Fn(&Progress<'_>),
+    ) -> Result<Result<Ran, Taken>, Failure> {
+        let monitor = Monitor::new();
+        monitor.leave_out(targets);
+        let window = RefCell::new(Window::new(monitor.clone(), timing.counted()));
+        let observe = |progress: &Progress<'_>| {
+            window.borrow_mut().observe(progress.recent.end);
+            observe(progress);
+        };
+        let config = RunConfig {
+            monitor,
+            ..RunConfig::new(attempt.plan)
+        };
+        let (registry, factory) = (attempt.registry, attempt.factory);
+        let shutdown = self.signals.received(1);
+        let result = run::run(config, registry, factory, &mut *attempt.stages, observe, shutdown).await;
+        let mut result = result.map_err(|error| session::of_error(&error).because(error))?;
+        result.generator = window.into_inner().finish(result.generator);
+        Ok(Ok(Ran {
+            result,
+            agents: Vec::new(),
+        }))
+    }
+
+    /// Lets a fleet make the load.
+    async fn run_elsewhere(
+        &self,
+        errand: Errand,
+        mut attempt: Attempt,
+        observe: impl Fn(&Progress<'_>),
+    ) -> Result<Result<Ran, Taken>, Failure> {
+        let field = Field {
+            control: Control::of(&attempt.plan),
+            plan: attempt.plan,
+            registry: attempt.registry,
+            sampling: None,
+        };
+        let shutdown = self.signals.received(1);
+        let outcome = errand.run(field, &mut *attempt.stages, observe, shutdown).await;
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(Undone::Conduct(ConductError::Fleet(error @ FleetError::Agent { .. }))) => {
+                return Ok(Err(Taken::Impossible(error.to_string())));
+            }
+            Err(Undone::Conduct(ConductError::Fleet(error))) => {
+                return Ok(Err(Taken::Lost(error.to_string())));
+            }
+            Err(Undone::NoCrew(Failure::Test(TestFailure::Interrupted, _))) => {
+                return Ok(Err(Taken::Interrupted));
+            }
+            Err(Undone::NoCrew(Failure::Test(TestFailure::FleetFailed, reason))) => {
+                return Ok(Err(Taken::Lost(reason)));
+            }
+            Err(undone) => return Err(undone.into()),
+        };
+        if let Some(reason) = outcome.incomplete {
+            return Ok(Err(Taken::Lost(reason)));
+        }
+        let agents = outcome.agents.into_iter().filter_map(|agent| {
+            let last = agent.last?;
+            Some(AgentMeasure {
+                name: agent.name,
+                evidence: last.evidence,
+                schedule: last.rest.standing.schedule,
+            })
+        });
+        Ok(Ok(Ran {
+            result: outcome.result,
+            agents: agents.collect(),
+        }))
     }
 
     fn observe(
@@ -100,7 +215,13 @@ impl Taker<'_> {
             .present(present, progress, timing, so_far.as_ref(), self.objectives);
     }
 
-    fn judge(&self, load: u64, mut steady: Steady, errors: Option<CounterId>) -> Taken {
+    fn judge(
+        &self,
+        load: u64,
+        mut steady: Steady,
+        agents: &[AgentMeasure],
+        errors: Option<CounterId>,
+    ) -> Taken {
         let n_failed = steady.failures.iter().map(|failure| failure.count).sum();
         if let Some(errors) = errors {
             steady.all.count(errors, n_failed);
@@ -114,6 +235,7 @@ impl Taker<'_> {
             },
             generator: &steady.generator,
             schedule: steady.schedule,
+            agents,
             failures: &steady.failures,
             targets: &steady.targets,
         };

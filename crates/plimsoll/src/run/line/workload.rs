@@ -10,6 +10,7 @@ use plimsoll_script::Redaction;
 use super::{
     super::dialect,
     Options,
+    steady::shortage,
     step::{Taken, Taker},
     talk::Present,
     watched::Watched,
@@ -104,8 +105,11 @@ impl Workload {
     }
 
     /// The reason why this machine cannot produce such a load, if it is known in advance. `n_connections` is the
-    /// limit of open connections.
+    /// limit of open connections. Agents look for themselves.
     pub(super) fn shortage(&self, load: u64, n_connections: u64) -> Option<String> {
+        if self.is_elsewhere() {
+            return None;
+        }
         let n_users = match self {
             Self::Script(_) | Self::Artillery(_) if self.unit() == Unit::Rate => return None,
             Self::Script(_) | Self::Artillery(_) => load,
@@ -113,12 +117,17 @@ impl Workload {
             // It looks itself, also for ports.
             Self::Bench(_) => return None,
         };
-        (n_users > n_connections).then(|| {
-            format!(
-                "{n_users} users with one connection each need more open files than this process may have \
-                 ({n_connections} besides its own); raise the limit (`ulimit -Hn`), or use another machine"
-            )
-        })
+        shortage(n_users, n_connections)
+    }
+
+    /// Whether a fleet makes the load.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        match self {
+            Self::Script(test) => test.is_elsewhere(),
+            Self::Artillery(test) => test.is_elsewhere(),
+            Self::Wsdirector(test) => test.is_elsewhere(),
+            Self::Bench(_) => false,
+        }
     }
 
     /// Takes one step.
@@ -132,8 +141,8 @@ impl Workload {
         watched: &mut Watched,
     ) -> Result<Taken, Failure> {
         let attempt = match self {
-            Self::Script(test) => test.attempt(present.load, taker.timing)?,
-            Self::Artillery(test) => test.attempt(present.load, taker.timing)?,
+            Self::Script(test) => test.attempt(present.load, taker)?,
+            Self::Artillery(test) => test.attempt(present.load, taker)?,
             Self::Wsdirector(test) => test.attempt(present.load).await?,
             Self::Bench(test) => return test.take(present, taker).await,
         };

@@ -1,13 +1,18 @@
 //! A wsdirector scenario on a fleet: the coordinator fills its templates in, and each agent runs its clients.
 
-use plimsoll_fleet::{Task, take_part};
-use plimsoll_load::{plan::Plan, preflight::UserKind, segment::Split};
+use plimsoll_fleet::{Task, WHOLE, take_part};
+use plimsoll_load::{
+    plan::Plan,
+    preflight::{self, UserKind},
+    run::planned_vus,
+    segment::Split,
+};
 use plimsoll_scenario::{
     document::Document,
     wsdirector::{Connect, Scenario, Users as Clients, Voice},
 };
 
-use super::Options;
+use super::{super::line::shortage, ClientFlags};
 use crate::{
     exit::{Failure, TestFailure},
     fleet::{Errand, Package, Wanted, WsdirectorPackage},
@@ -16,43 +21,40 @@ use crate::{
 };
 
 /// A scenario as it goes to agents.
-pub(super) struct Packed<'a> {
+pub(in crate::run) struct Packed<'a> {
     /// The scenario as the user named it.
-    pub(super) name: String,
+    pub(in crate::run) name: String,
     /// Its text without templates.
-    pub(super) text: &'a str,
+    pub(in crate::run) text: &'a str,
     /// The server.
-    pub(super) url: String,
+    pub(in crate::run) url: String,
+    pub(in crate::run) scale: u32,
+    /// Whether all messages of clients are logged.
+    pub(in crate::run) shows_messages: bool,
 }
 
 /// Packs a scenario for a fleet. `plan` is that of all its clients.
 ///
 /// # Errors
 /// It cannot be packed.
-pub(super) fn errand(
+pub(in crate::run) fn errand(
     wanted: Wanted,
-    options: &Options,
+    clients: &ClientFlags,
     packed: Packed<'_>,
     plan: &Plan,
 ) -> Result<Errand, Failure> {
-    let clients = &options.clients;
     let package = WsdirectorPackage {
         name: packed.name,
-        scale: options.scale,
+        scale: packed.scale,
         url: packed.url,
         subprotocol: clients.subprotocol.clone(),
         is_insecure: clients.insecure.is_set(),
         timeout: clients.timeout,
-        shows_messages: options.verbose > 1,
+        shows_messages: packed.shows_messages,
     };
     let package = Package::Wsdirector(package).write(packed.text.as_bytes());
-    let n_agents = wanted.n_agents();
-    let segment = |at| plan.clone().segment(&Split::equal(n_agents, at));
-    Ok(Errand {
-        wanted,
-        segments: (0..n_agents).map(segment).collect(),
-        package: package.map_err(|problem| Failure::Usage(format!("--fleet: {problem}")))?,
-    })
+    let package = package.map_err(|problem| Failure::Usage(format!("--fleet: {problem}")))?;
+    Ok(Errand::equal(wanted, plan, package))
 }
 
 /// Carries out an agent's part of a scenario, and tells of it.
@@ -66,6 +68,7 @@ pub(crate) async fn take_part_in_wsdirector(package: &WsdirectorPackage, text: &
                 clients.registry.clone(),
                 clients.factory(),
                 &mut report,
+                WHOLE,
             )
             .await;
         }
@@ -91,6 +94,11 @@ async fn prepare(package: &WsdirectorPackage, text: &[u8], task: &Task) -> Resul
     let split = Split::equal(task.n_instances, task.instance);
     let clients = Clients::part(scenario, &connect, split.clone()).await?;
     let plan = Plan::new(clients.plan()).segment(&split);
+    // Each client has a connection.
+    let n_connections = preflight::raise_open_file_limit().n_connections();
+    if let Some(reason) = shortage(planned_vus(&plan), n_connections) {
+        return Err(Failure::Usage(reason));
+    }
     check_memory(Crowd::of(UserKind::Scenario, &plan))?;
     Ok((plan, clients))
 }

@@ -161,6 +161,7 @@ impl BenchTest {
                 },
                 generator: &trial.generator.clone().unwrap_or_else(idle),
                 schedule: Schedule::default(),
+                agents: &[],
                 failures: &failures,
                 targets: self.used(trial).as_slice(),
             },

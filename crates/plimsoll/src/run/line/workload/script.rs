@@ -8,19 +8,23 @@ use plimsoll_load::{executor::WhenLate, metrics::Registry, plan, plan::Plan, thr
 use plimsoll_script::{Redaction, Script};
 
 use super::super::{
-    super::{config_file::ConfigFile, flags::OptionFlags, layers::Layers, script},
+    super::{config_file::ConfigFile, flags::OptionFlags, fleet, layers::Layers, script},
     Options,
     attempt::{Attempt, with_errors},
-    options::Timing,
     steady::{self, Places},
+    step::Taker,
 };
 use crate::{
     exit::{Failure, TestFailure},
+    fleet::Wanted,
     surroundings::Surroundings,
 };
 
 /// A script that was read.
 pub(in crate::run::line) struct ScriptTest {
+    name: String,
+    /// The fleet that makes the load. `None`: this process does.
+    wanted: Option<Wanted>,
     script: Script,
     options: plan::Options,
     proxies: Proxies,
@@ -28,8 +32,6 @@ pub(in crate::run::line) struct ScriptTest {
     registry: Registry,
     counts_errors: bool,
     unit: Unit,
-    /// The shares of the scenarios in a load.
-    weights: Vec<u64>,
     max_vus: u32,
     /// The average duration of an iteration at the latest load.
     iteration: Duration,
@@ -41,7 +43,7 @@ const USUAL_ITERATION: Duration = Duration::from_secs(1);
 
 /// Users of an open model for each that the mean iteration needs. Reason: iterations that take twice as long as the mean,
 /// at the greater load, find a user.
-const ROOM: f64 = 2.0;
+const ROOM: u32 = 2;
 
 impl ScriptTest {
     pub(super) async fn read(
@@ -56,12 +58,22 @@ impl ScriptTest {
                  a variable, for example -e URL=ws://localhost:3334/cable"
             )));
         }
+        let wanted = fleet::wanted(&options.fleet, &options.reading, surroundings)?;
         let file = ConfigFile::find(options.reading.config.as_deref(), surroundings)
             .map_err(|error| invalid(&error))?;
         let layers =
             Layers::read(file, surroundings, &OptionFlags::default()).map_err(|error| invalid(&error))?;
         let name = options.name();
-        let script = script::read(&options.file, &options.reading, true, surroundings, redaction).await?;
+        // The variables of this machine are nothing for others.
+        let with_system = wanted.is_none();
+        let script = script::read(
+            &options.file,
+            &options.reading,
+            with_system,
+            surroundings,
+            redaction,
+        )
+        .await?;
         let of_script = script::options(&script).map_err(|error| invalid(&error))?;
         let consolidated = layers
             .consolidate(&name, &of_script)
@@ -82,17 +94,22 @@ impl ScriptTest {
             .map_or_else(|| steady::natural_unit(&plan), Unit::from);
         let (registry, counts_errors) = with_errors(script.registry().clone())?;
         Ok(Self {
-            weights: steady::weights(&plan),
             max_vus: options.search.max_vus,
             options: consolidated.options,
             proxies: surroundings.proxies().map_err(|error| invalid(&error))?,
             iteration: USUAL_ITERATION,
+            name,
+            wanted,
             script,
             plan,
             registry,
             counts_errors,
             unit,
         })
+    }
+
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.wanted.is_some()
     }
 
     pub(super) fn unit(&self) -> Unit {
@@ -119,13 +136,18 @@ impl ScriptTest {
         has_start_times.then(|| notice.to_owned()).into_iter().collect()
     }
 
-    pub(super) fn attempt(&self, load: u64, timing: Timing) -> Result<Attempt, Failure> {
+    pub(super) fn attempt(&self, load: u64, taker: &Taker<'_>) -> Result<Attempt, Failure> {
         let places = Places {
-            per_rate: self.iteration.as_secs_f64() * ROOM,
+            held: self.iteration.saturating_mul(ROOM),
             max: self.max_vus,
             when_late: WhenLate::Drop,
         };
-        let plan = steady::plan(&self.plan, &self.weights, load, self.unit, timing, places)?;
+        let steady = taker.steady(load, self.unit, places);
+        let plan = steady.plan(&self.plan)?;
+        let pack =
+            |wanted| fleet::errand_of_step(wanted, &self.name, &self.script, &self.options, &plan, steady);
+        let errand = self.wanted.clone().map(pack).transpose();
+        let errand = errand.map_err(|mistake| TestFailure::InvalidOptions.because(mistake))?;
         let users = self.script.users(script::effective(
             self.options.clone(),
             &self.plan,
@@ -137,6 +159,7 @@ impl ScriptTest {
             factory: users.factory,
             stages: Box::new(users.stages),
             counts_errors: self.counts_errors,
+            errand,
             timing: None,
         })
     }

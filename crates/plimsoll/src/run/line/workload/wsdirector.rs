@@ -6,13 +6,14 @@ use plimsoll_load::{metrics::Registry, plan::Plan};
 use plimsoll_scenario::wsdirector::{Connect, Users, Voice};
 
 use super::super::{
-    super::wsdirector::{self, ClientFlags, Source, Template},
+    super::wsdirector::{self, ClientFlags, Packed, Source, Template},
     Options,
     attempt::{Attempt, with_errors},
     options::Timing,
 };
 use crate::{
     exit::{Failure, TestFailure},
+    fleet::Wanted,
     numbers,
     surroundings::Surroundings,
 };
@@ -29,6 +30,10 @@ struct Program {
 pub(in crate::run::line) struct WsdirectorTest {
     /// The file, whose templates have another text at each scale.
     file: Template,
+    flags: ClientFlags,
+    /// The fleet that makes the load. `None`: this process does.
+    wanted: Option<Wanted>,
+    url: String,
     connect: Connect,
     registry: Registry,
     counts_errors: bool,
@@ -65,17 +70,29 @@ impl WsdirectorTest {
         }
         // Standard output has the rows of the search.
         let voice = Voice::new(false, |line| tracing::info!(target: "scenario", "{line}"));
-        let connect = wsdirector::connect(&flags, url, voice)?;
-        let users = Users::new(file.scenario(1).map_err(invalid)?, &connect).await?;
+        let connect = wsdirector::connect(&flags, url.clone(), voice)?;
+        let wanted = options.fleet.wanted(surroundings)?;
+        let first = file.scenario(1).map_err(invalid)?;
+        let users = match wanted {
+            None => Users::new(first, &connect).await?,
+            Some(_) => Users::elsewhere(first, &connect)?,
+        };
         let (registry, counts_errors) = with_errors(users.registry)?;
         Ok(Self {
             n_more: n_second - n_first,
             file,
+            flags,
+            wanted,
+            url,
             connect,
             registry,
             counts_errors,
             n_first,
         })
+    }
+
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.wanted.is_some()
     }
 
     pub(super) fn registry(&self) -> &Registry {
@@ -89,13 +106,28 @@ impl WsdirectorTest {
 
     pub(super) async fn attempt(&self, scale: u64) -> Result<Attempt, Failure> {
         let scale = u32::try_from(scale).unwrap_or(u32::MAX);
-        let scenario = self
-            .file
-            .scenario(scale)
-            .map_err(|mistakes| TestFailure::InvalidOptions.because(mistakes))?;
-        let users = Users::new(scenario, &self.connect).await?;
+        let invalid = |mistakes| TestFailure::InvalidOptions.because(mistakes);
+        let text = self.file.filled_in(scale).map_err(invalid)?;
+        let scenario = self.file.read_filled_in(&text, scale).map_err(invalid)?;
+        let users = match self.wanted {
+            None => Users::new(scenario, &self.connect).await?,
+            Some(_) => Users::elsewhere(scenario, &self.connect)?,
+        };
+        let plan = Plan::new(users.plan());
+        let pack = |wanted| {
+            let packed = Packed {
+                name: self.file.name().to_owned(),
+                text: &text,
+                url: self.url.clone(),
+                scale,
+                shows_messages: false,
+            };
+            wsdirector::errand(wanted, &self.flags, packed, &plan)
+        };
+        let errand = self.wanted.clone().map(pack).transpose()?;
         Ok(Attempt {
-            plan: Plan::new(users.plan()),
+            plan,
+            errand,
             registry: self.registry.clone(),
             factory: users.factory(),
             stages: Box::new(()),

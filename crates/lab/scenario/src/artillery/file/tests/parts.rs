@@ -74,16 +74,18 @@ fn what_only_one_instance_can_do_is_told() {
     );
 }
 
+/// The users of one of several instances.
+fn part(test: &Test) -> crate::artillery::Users {
+    test.part_of_users(&test.plan().unwrap())
+}
+
 #[tokio::test]
 async fn the_variables_of_before_reach_all_instances() {
     let text = "config: {target: 'ws://h', variables: {room: a}}\nbefore: {flow: [{loop: [{think: 0}], count: 2, loopValue: token}]}\n\
                 scenarios:\n- {engine: ws, flow: [{send: '{{ room }}'}]}\n";
     let (one, other) = (read_text(text).unwrap(), read_text(text).unwrap());
     let recorder = || Recorder::new(MetricSet::new(Arc::new(one.registry.clone())));
-    let (mut before, mut elsewhere) = (
-        one.part_of_users().unwrap().stages,
-        other.part_of_users().unwrap().stages,
-    );
+    let (mut before, mut elsewhere) = (part(&one).stages, part(&other).stages);
     assert_eq!(before.shared(), None);
     let set_up = before.setup(recorder(), RunHandle::new());
     LocalSet::new().run_until(set_up).await.unwrap();
@@ -97,7 +99,7 @@ async fn the_variables_of_before_reach_all_instances() {
     assert_eq!(variables.get("token"), Some(&json!(1)));
     assert_eq!(before.outcome().unwrap(), r#"{"peak":0,"n_following":0}"#);
     elsewhere.add_outcome(r#"{"peak":2,"n_following":3}"#).unwrap();
-    let counted = other.part_of_users().unwrap().activity;
+    let counted = part(&other).activity;
     assert_eq!((counted.peak(), counted.n_following()), (0, 0));
     assert!(elsewhere.add_outcome("{}").is_err());
 }
