@@ -57,6 +57,10 @@ export class NatsServer {
     this.#options = [...this.#options, "--jetstream", "--store_dir", join(this.#folder, "store")];
   }
 
+  get pid() {
+    return this.#child.pid;
+  }
+
   get url() {
     return `nats://${this.address}`;
   }

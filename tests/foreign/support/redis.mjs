@@ -35,6 +35,10 @@ export class RedisServer {
     return server;
   }
 
+  get pid() {
+    return this.#child.pid;
+  }
+
   get url() {
     return `redis://${this.address}`;
   }
