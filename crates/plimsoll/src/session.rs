@@ -271,6 +271,8 @@ impl<'a> Session<'a> {
         let descriptions = self.outputs.descriptions();
         let outputs = self.start_outputs(test.subject())?;
         let sampling = self.targets(&test).attach()?;
+        // Agents may watch, too.
+        let sampling = sampling.or_else(|| test.is_elsewhere().then(Arc::default));
         let header = test.progress(&descriptions);
         let setting = Setting {
             subject: test.subject(),
@@ -292,7 +294,7 @@ impl<'a> Session<'a> {
             control: control.clone(),
             ends: ends.clone(),
             samples: outputs.samples(),
-            sampling,
+            sampling: sampling.clone(),
             watchers: Arc::clone(&watchers),
             screen: Arc::clone(self.basis.screen()),
             outing: outing.clone(),
@@ -303,6 +305,9 @@ impl<'a> Session<'a> {
         self.basis.repeats().tell();
         let (result, mut summary) = ran?;
         commands.finish(&control, &mut summary).await;
+        summary
+            .notices
+            .extend(sampling.iter().flat_map(|sampling| sampling.notices()));
         summary.notices.extend(guard.reason());
         summary.notices.extend(written.notices());
         let redaction = self.basis.redaction();

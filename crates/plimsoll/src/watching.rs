@@ -34,7 +34,8 @@ impl WatchArgs {
     }
 }
 
-fn open_page() -> OpenPage {
+/// What fetches pages of metrics.
+pub(crate) fn open_page() -> OpenPage {
     Arc::new(|url| Ok(Box::new(Page::open(url)?)))
 }
 

@@ -78,6 +78,21 @@ export class Fleet {
     return agent;
   }
 
+  /** An agent that makes no load, and watches these targets. */
+  async watch(name, targets, { flags = this.#flags } = {}) {
+    const watched = targets.flatMap((target) => ["--watch", target]);
+    const observer = Member.start(this.#t, { cwd: folderOf(this.#t, {}) }, "agent", ...flags, "--name", name, ...watched);
+    await observer.said("waits for runs, to watch");
+    return observer;
+  }
+
+  /** What `plimsoll agents` says: its text, and the agents. */
+  async list() {
+    const list = (format) => plimsollIn({}, "agents", ...this.#flags.slice(0, 2), "--timeout", "600ms", "--format", format);
+    const [text, json] = await Promise.all([list("text"), list("json")]);
+    return { text: text.stdout, agents: JSON.parse(json.stdout) };
+  }
+
   /** Starts a run of a script on all agents, and leaves it running. */
   start(script, ...args) {
     return Member.start(this.#t, this.#folder(script), ...this.#command(args));

@@ -226,18 +226,30 @@ impl Crew {
     /// # Errors
     /// An agent refuses, or does not answer.
     pub async fn assign(&self, package: &[u8], key: Option<&FleetKey>) -> Result<(), FleetError> {
-        let label = self.offer("package", package);
-        let sign = |member: &Member| key.map(|key| key.sign(&member.nonce, &label.digest));
-        let signatures: Vec<_> = self.members.iter().map(sign).collect();
-        self.order_all(|instance| {
-            Order::Assign(Assignment {
+        let assigned = self.assign_each("package", package, key, ANSWER_WITHIN).await;
+        assigned.into_iter().collect()
+    }
+
+    /// Gives all agents a package under this name, and returns what became of it, agent by agent. Each has to confirm it
+    /// within this time.
+    pub(crate) async fn assign_each(
+        &self,
+        name: &str,
+        package: &[u8],
+        key: Option<&FleetKey>,
+        patience: Duration,
+    ) -> Vec<Result<(), FleetError>> {
+        let label = self.offer(name, package);
+        let assigned = self.members.iter().enumerate().map(|(instance, member)| {
+            let assignment = Assignment {
                 package: label.clone(),
-                signature: signatures[instance].clone(),
+                signature: key.map(|key| key.sign(&member.nonce, &label.digest)),
                 instance,
                 n_instances: self.members.len(),
-            })
-        })
-        .await
+            };
+            order_within(&self.link, &self.run, member, Order::Assign(assignment), patience)
+        });
+        futures_util::future::join_all(assigned).await
     }
 
     /// The longest of the agents' shortest round trips.
@@ -361,6 +373,16 @@ impl Crew {
         });
         let answers = futures_util::future::join_all(asked).await;
         answers.into_iter().collect()
+    }
+
+    /// Lets all agents go, also those that take no part any more, if they hear it within this time.
+    pub(crate) async fn dismiss(&self, patience: Duration) {
+        let asked = self
+            .members
+            .iter()
+            .map(|member| order_within(&self.link, &self.run, member, Order::Release, patience));
+        drop(futures_util::future::join_all(asked).await);
+        self.link.flush().await;
     }
 
     /// Lets all agents go. One that does not hear it ends without the coordinator's beats.

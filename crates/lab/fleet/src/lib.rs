@@ -16,6 +16,8 @@ mod gate;
 mod key;
 mod link;
 mod message;
+mod observer;
+mod observers;
 mod parcel;
 mod part;
 mod post;
@@ -32,7 +34,9 @@ pub use self::{
     key::{FleetKey, KeyError},
     link::Link,
     message::{PROTOCOL, Profile, Told},
+    observer::Observer,
+    observers::Observers,
     parcel::MAX_BYTES as MAX_PACKAGE_BYTES,
     part::{WHOLE, take_part},
-    recruit::{Terms, profiles, recruit},
+    recruit::{Recruited, Terms, profiles, recruit},
 };

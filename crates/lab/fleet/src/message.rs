@@ -28,6 +28,9 @@ pub struct Profile {
     pub open_files: Option<u64>,
     /// The run that it works on.
     pub busy_with: Option<String>,
+    /// What it watches, in words. Empty: it makes load.
+    #[serde(default)]
+    pub watches: Vec<String>,
 }
 
 /// A request of a coordinator to one agent.

@@ -3,8 +3,9 @@
 //! A [`Target`] is parsed from the command line: a process, a port, a control group or a page of metrics. [`Sampling`]
 //! samples all of them once per second, each on a thread of its own, and makes one [`Account`] for each. A [`Watch`] is
 //! for callers that need the use between two moments of their own choice. Processes are found and read in `tree`,
-//! groups in `cgroup`, pages in `endpoint`; readings are added to a [`Record`], whose memory is bounded.
+//! groups in `cgroup`, pages in `endpoint`; what other programs sample is kept in a [`Ledger`]. Readings are added to a [`Record`], whose memory is bounded.
 
+mod account;
 mod cgroup;
 mod choice;
 mod endpoint;
@@ -16,28 +17,32 @@ pub mod fuzzing;
 mod latest;
 mod paced;
 mod record;
+mod remote;
 mod sample;
 mod sampler;
 mod sampling;
+mod sighting;
 mod target;
 pub(crate) mod tree;
 
-use self::{
-    cgroup::Cgroup,
-    tree::{ProcessTree, Root},
-};
 pub use self::{
+    account::{Account, Ended},
     cgroup::MEMORY_CURRENT_BYTES,
     choice::MAX_SERIES,
     endpoint::{Fetch, OpenPage},
     error::{CgroupError, WatchError},
     latest::Latest,
     record::Record,
+    remote::{Ledger, MAX_REMOTE_ORDERS, Remote, RemoteOrder},
     sample::{Sample, Usage},
-    sampler::{Account, Ended},
     sampling::{MAX_TARGETS, Sampling, SamplingError},
+    sighting::{Look, Report, Sighting},
     target::{Page, ParseTargetError, Place, Target},
     tree::{OwnProcess, own_rss_bytes},
+};
+use self::{
+    cgroup::Cgroup,
+    tree::{ProcessTree, Root},
 };
 
 /// Samples the processes of one target on request.

@@ -9,6 +9,7 @@ use plimsoll_fleet::{Clocks, Crew, Director, Event, FleetError, OnLoss, Reading,
 use plimsoll_load::{
     generator::{self, Schedule},
     preflight::{Records, UserKind},
+    watch::Sampling,
 };
 use plimsoll_report::summary::{Agent, AgentClock};
 use plimsoll_shootout::{
@@ -68,17 +69,18 @@ impl Errand {
         }
     }
 
-    /// Finds the agents, and lets them prepare the clients of the bench.
+    /// Finds the agents, and lets them prepare the clients of the bench. Targets of those that watch go to `sampling`.
     ///
     /// # Errors
     /// There are too few, one of them has no room, or `shutdown` comes first.
     pub(super) async fn muster(
         &self,
         bench: &mut Bench,
+        sampling: Option<&Sampling>,
         shutdown: impl Future<Output = ()>,
     ) -> Result<(Field, Agents), Failure> {
         tokio::pin!(shutdown);
-        let mut crew = self.wanted.muster(&mut shutdown).await?;
+        let mut crew = self.wanted.muster(sampling, &mut shutdown).await?;
         let prepared = tokio::select! {
             prepared = self.prepare(&mut crew, bench) => prepared,
             () = shutdown => {

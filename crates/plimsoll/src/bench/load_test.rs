@@ -114,7 +114,9 @@ impl LoadTest for BenchTest {
         let (field, agents) = match &self.errand {
             None => (None, None),
             Some(errand) => {
-                let (field, agents) = errand.muster(&mut self.bench, ends.first()).await?;
+                let (field, agents) = errand
+                    .muster(&mut self.bench, sampling.as_deref(), ends.first())
+                    .await?;
                 (Some(field), Some(agents))
             }
         };

@@ -3,10 +3,11 @@
 use std::{fs, process};
 
 use clap::{Parser, ValueHint};
-use plimsoll_fleet::{Agent, FleetAddress, Link, PROTOCOL, Profile};
+use plimsoll_fleet::{Agent, FleetAddress, Link, Observer, PROTOCOL, Profile};
 use plimsoll_load::{
     preflight::{Memory, raise_open_file_limit},
     run::default_workers,
+    watch::Target,
 };
 use plimsoll_script::Redaction;
 
@@ -17,17 +18,19 @@ use crate::{
     session::{Basis, LogSettings},
     signals::Signals,
     surroundings::Surroundings,
+    watching,
 };
 
 const EXAMPLES: &str = "\
 Examples:
   plimsoll agent --fleet nats://localhost:4222
   plimsoll agent --fleet tls://load:secret@nats.example.com:4222/staging --fleet-key key.txt --name zurich-1
+  plimsoll agent --fleet nats://localhost:4222 --watch :8080
 
 Then, on one machine: plimsoll run --fleet nats://localhost:4222 --agents 1 chat.js
 
 An agent runs the code that it is given. So where other machines can reach the NATS server, it asks for a user or TLS,
-and for a key that the coordinator signs its packages with.";
+and for a key that the coordinator signs its packages with. With --watch it runs no code, and asks for the same.";
 
 /// Wait for the runs of a fleet, and carry out a part of each.
 #[derive(Debug, Parser)]
@@ -39,6 +42,11 @@ pub(crate) struct Options {
     /// The name of this agent. Default: the name of the machine.
     #[arg(long, value_name = "NAME", value_parser = name)]
     name: Option<String>,
+    /// Make no load; measure the resource use of this program during each run of the fleet, as --watch of a run does: a
+    /// process id, :PORT that it listens on, cgroup:PATH, or http://HOST/metrics#NAME,START*; with an optional NAME= in
+    /// front; may be given several times
+    #[arg(long = "watch", value_name = "TARGET")]
+    targets: Vec<Target>,
     /// End after one run.
     #[arg(long)]
     once: bool,
@@ -67,12 +75,24 @@ impl Options {
     pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
         Basis::begin(LogSettings::plain(self.verbose), Redaction::default(), false)?;
         let key = self.key.of(&self.fleet, surroundings)?;
-        let profile = profile(self.name);
+        let observer = match self.targets {
+            targets if targets.is_empty() => None,
+            targets => Some(Observer::new(targets, watching::open_page())?),
+        };
+        let watches = observer.as_ref().map(Observer::labels).unwrap_or_default();
+        let profile = Profile {
+            watches,
+            ..profile(self.name)
+        };
         run_local(async {
             let signals = Signals::listen()?;
             let link = Link::connect(&self.fleet).await?;
+            let task = match profile.watches.as_slice() {
+                [] => "waits for runs".to_owned(),
+                watches => format!("waits for runs, to watch {},", watches.join(", ")),
+            };
             tracing::info!(
-                "Agent {} waits for runs in the fleet `{}` at {}.",
+                "Agent {} {task} in the fleet `{}` at {}.",
                 profile.name,
                 self.fleet.name(),
                 self.fleet
@@ -83,7 +103,11 @@ impl Options {
                 key,
                 once: self.once,
             };
-            agent.serve(Runner, signals.received(1)).await?;
+            let stop = signals.received(1);
+            match observer {
+                None => agent.serve(Runner, stop).await?,
+                Some(observer) => agent.serve(observer, stop).await?,
+            }
             Ok(Status::Success)
         })
     }
@@ -99,6 +123,7 @@ fn profile(name: Option<String>) -> Profile {
         memory_bytes: Some(Memory::read().total_bytes),
         open_files: Some(raise_open_file_limit().soft),
         busy_with: None,
+        watches: Vec::new(),
     }
 }
 

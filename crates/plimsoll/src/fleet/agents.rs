@@ -70,10 +70,7 @@ fn table(found: &[Profile]) -> String {
             profile.cores.to_string(),
             memory.unwrap_or_else(unknown),
             profile.open_files.map_or_else(unknown, |n| n.to_string()),
-            profile
-                .busy_with
-                .as_ref()
-                .map_or_else(|| "free".to_owned(), |run| format!("works for run {run}")),
+            state(profile),
         ]
     });
     let rows: Vec<_> = std::iter::once(HEAD.map(str::to_owned)).chain(rows).collect();
@@ -94,6 +91,20 @@ fn table(found: &[Profile]) -> String {
     rows.iter().map(line).collect()
 }
 
+/// What an agent does.
+fn state(
+    Profile {
+        busy_with, watches, ..
+    }: &Profile,
+) -> String {
+    match (busy_with, watches.as_slice()) {
+        (None, []) => "free".to_owned(),
+        (Some(run), []) => format!("works for run {run}"),
+        (None, watches) => format!("watches {}", watches.join(", ")),
+        (Some(run), watches) => format!("watches {} for run {run}", watches.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
@@ -111,14 +122,23 @@ mod tests {
             memory_bytes,
             open_files: memory_bytes.map(|_| 20_000),
             busy_with: busy_with.map(str::to_owned),
+            watches: Vec::new(),
+        };
+        let watching = |profile: Profile| Profile {
+            watches: vec![":8080".to_owned(), "redis".to_owned()],
+            ..profile
         };
         let found = [
             profile("a", None, Some(25_000_000_000)),
+            watching(profile("b", None, None)),
+            watching(profile("c", Some("r2"), None)),
             profile("zurich-1", Some("r1"), None),
         ];
         expect![[r#"
             NAME      VERSION  CORES  MEMORY   FILES  STATE
             a         0.1.0    2      25.0 GB  20000  free
+            b         0.1.0    2      –        –      watches :8080, redis
+            c         0.1.0    2      –        –      watches :8080, redis for run r2
             zurich-1  0.1.0    2      –        –      works for run r1
         "#]]
         .assert_eq(&table(&found));

@@ -2,7 +2,7 @@
 
 use std::{cell::OnceCell, future::Future, rc::Rc, sync::Arc};
 
-use plimsoll_fleet::{ConductError, Crew, Link, Mission, Outcome, Terms, conduct, recruit};
+use plimsoll_fleet::{ConductError, Crew, Link, Mission, Outcome, Recruited, Terms, conduct, recruit};
 use plimsoll_load::{
     metrics::Registry,
     plan::Plan,
@@ -79,13 +79,17 @@ impl Errand {
         shutdown: impl Future<Output = ()>,
     ) -> Result<Outcome, Undone> {
         tokio::pin!(shutdown);
-        let mut crew = self.wanted.muster(&mut shutdown).await.map_err(Undone::NoCrew)?;
         let Field {
             plan,
             registry,
             control,
             sampling,
         } = field;
+        let mut crew = self
+            .wanted
+            .muster(sampling.as_deref(), &mut shutdown)
+            .await
+            .map_err(Undone::NoCrew)?;
         let mission = Mission {
             plan,
             segments: self.segments.clone(),
@@ -102,11 +106,16 @@ impl Errand {
 }
 
 impl Wanted {
-    /// Finds the agents and reserves them.
+    /// Finds the agents and reserves them. Targets of those that watch go to `sampling`.
     ///
     /// # Errors
     /// There are too few, or `shutdown` comes first.
-    pub(crate) async fn muster(&self, shutdown: impl Future<Output = ()>) -> Result<Crew, Failure> {
+    pub(crate) async fn muster(
+        &self,
+        sampling: Option<&Sampling>,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<Crew, Failure> {
+        tokio::pin!(shutdown);
         let Self {
             address,
             n_agents,
@@ -130,12 +139,21 @@ impl Wanted {
             let link = Link::connect(address).await?;
             recruit(link, &terms).await
         };
-        let crew = tokio::select! {
-            crew = recruited => crew.map_err(|error| TestFailure::FleetFailed.because(error))?,
-            () = shutdown => {
-                return Err(TestFailure::Interrupted.because("the run was ended before its agents were there"));
-            }
+        let interrupted =
+            || TestFailure::Interrupted.because("the run was ended before its agents were there");
+        let Recruited { crew, observers } = tokio::select! {
+            recruited = recruited => recruited.map_err(|error| TestFailure::FleetFailed.because(error))?,
+            () = &mut shutdown => return Err(interrupted()),
         };
+        if let Some(sampling) = sampling {
+            tokio::select! {
+                () = observers.engage(address, self.key(), sampling) => {}
+                () = shutdown => {
+                    crew.release().await;
+                    return Err(interrupted());
+                }
+            }
+        }
         let names: Vec<_> = crew
             .members()
             .iter()

@@ -2,6 +2,8 @@
 
 use std::{borrow::Cow, time::Instant};
 
+use serde::{Deserialize, Serialize};
+
 /// CPU time in seconds; over time, the number of busy cores. The only figure whose name over time does not fit its
 /// kind.
 pub const CPU_CORES: &str = "cpu_cores";
@@ -23,7 +25,8 @@ pub const NETWORK_RECEIVED_BYTES: &str = "network_received_bytes";
 pub const NETWORK_SENT_BYTES: &str = "network_sent_bytes";
 
 /// A number, and its meaning over time.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Figure {
     /// What is there now, such as memory.
     Level(f64),
@@ -37,6 +40,9 @@ pub enum Figure {
         count: f64,
     },
 }
+
+/// The figures of one sample by name; no name occurs twice.
+pub type Figures = [(Cow<'static, str>, Figure)];
 
 /// All figures of one sample.
 #[derive(Clone, Debug, PartialEq)]

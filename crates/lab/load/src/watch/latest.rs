@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::figure::{CPU_CORES, Figure, RSS_BYTES, Reading};
+use super::figure::{CPU_CORES, Figure, Figures, RSS_BYTES};
 
 /// The newest figures of one target.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,12 +30,16 @@ impl LatestCell {
 }
 
 impl Latest {
-    /// What happened between two readings of a target.
-    pub(super) fn between(earlier: &Reading, later: &Reading) -> Self {
-        let seconds = later
-            .taken_at
-            .saturating_duration_since(earlier.taken_at)
-            .as_secs_f64();
+    /// The figures of a target that is gone.
+    pub(super) fn ended() -> Self {
+        Self {
+            has_ended: true,
+            ..Self::default()
+        }
+    }
+
+    /// What happened between two readings of a target, so many seconds apart.
+    pub(super) fn between(earlier: &Figures, later: &Figures, seconds: f64) -> Self {
         let cpu = match (figure(earlier, CPU_CORES), figure(later, CPU_CORES)) {
             (Some(Figure::Total(before)), Some(Figure::Total(now))) => Some(now - before),
             _ => None,
@@ -51,8 +55,8 @@ impl Latest {
     }
 }
 
-fn figure(reading: &Reading, name: &str) -> Option<Figure> {
-    let mut figures = reading.figures.iter();
+fn figure(figures: &Figures, name: &str) -> Option<Figure> {
+    let mut figures = figures.iter();
     figures
         .find(|(known, _)| known == name)
         .map(|(_, figure)| *figure)
@@ -60,40 +64,38 @@ fn figure(reading: &Reading, name: &str) -> Option<Figure> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
-
     use super::*;
 
     #[test]
     fn figures_of_the_last_second() {
-        let start = Instant::now();
-        let reading = |ms, cpu, rss| Reading {
-            taken_at: start + Duration::from_millis(ms),
-            figures: vec![
+        let reading = |seconds: f64, cpu, rss| {
+            let figures = vec![
                 (CPU_CORES.into(), Figure::Total(cpu)),
                 (RSS_BYTES.into(), Figure::Level(rss)),
-            ],
+            ];
+            (seconds, figures)
         };
-        let page = Reading {
-            taken_at: start,
-            figures: vec![("sessions".into(), Figure::Level(5.0))],
-        };
+        let page = (0.0, vec![("sessions".into(), Figure::Level(5.0))]);
         for (earlier, later, expected) in [
             (
-                reading(0, 1.0, 10.0),
-                reading(500, 1.75, 20.0),
+                reading(0.0, 1.0, 10.0),
+                reading(0.5, 1.75, 20.0),
                 (Some(1.5), Some(20.0)),
             ),
             // The process was replaced by another one.
             (
-                reading(0, 1.0, 10.0),
-                reading(1_000, 0.5, 20.0),
+                reading(0.0, 1.0, 10.0),
+                reading(1.0, 0.5, 20.0),
                 (Some(0.0), Some(20.0)),
             ),
-            (reading(0, 1.0, 10.0), reading(0, 2.0, 20.0), (None, Some(20.0))),
+            (
+                reading(0.0, 1.0, 10.0),
+                reading(0.0, 2.0, 20.0),
+                (None, Some(20.0)),
+            ),
             (page.clone(), page, (None, None)),
         ] {
-            let latest = Latest::between(&earlier, &later);
+            let latest = Latest::between(&earlier.1, &later.1, later.0 - earlier.0);
             assert_eq!((latest.cores, latest.rss_bytes), expected);
         }
     }

@@ -6,7 +6,7 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use super::figure::{Figure, Reading};
+use super::figure::{Figure, Figures};
 
 /// The most intervals. Twice those of a timeline, so that the record is never coarser than the display.
 const MAX_INTERVALS: usize = 1024;
@@ -46,12 +46,12 @@ struct Cell {
 }
 
 impl Record {
-    /// Adds a reading taken `at` this many seconds since the start of the load (before it, if negative). It is the end
-    /// of the second numbered `second`; `None` for the state before the load.
-    pub fn add(&mut self, second: Option<u64>, at: f64, reading: &Reading) {
+    /// Adds the figures of a reading taken `at` this many seconds since the start of the load (before it, if negative).
+    /// It is the end of the second numbered `second`; `None` for the state before the load.
+    pub fn add(&mut self, second: Option<u64>, at: f64, figures: &Figures) {
         self.n_readings += 1;
         let interval = second.map(|second| self.make_room(second));
-        for (name, figure) in &reading.figures {
+        for (name, figure) in figures {
             let known = self.columns.iter().position(|column| column.name == *name);
             let column = match known {
                 Some(idx) => &mut self.columns[idx],

@@ -11,10 +11,12 @@ use std::{
 
 use super::{
     OpenPage, Place, Record, Target, WatchError,
+    account::{Account, Ended},
     cgroup::Cgroup,
     endpoint::Endpoint,
     figure::Reading,
     latest::{Latest, LatestCell},
+    sighting::{Look, Report, Sighting},
     tree::{ProcessTree, Root},
 };
 use crate::cpu_clock;
@@ -22,34 +24,6 @@ use crate::cpu_clock;
 /// The number of consecutive misses, up to the end, after which a page of metrics counts as ended. Reason: a server
 /// under load may miss one or two.
 const MISSED_IN_A_ROW: u64 = 3;
-
-/// The results of a target when the load is over.
-#[derive(Clone, Debug)]
-pub struct Account {
-    /// The name for people: as typed, or the program's own.
-    pub name: String,
-    /// What was watched: `process 123`, `port 8080`, `cgroup a/b`, `metrics http://localhost:9090/metrics`.
-    pub what: String,
-    /// What it did.
-    pub record: Record,
-    /// Whether it was gone before the load was over.
-    pub ended: Option<Ended>,
-    /// CPU time that watching it took of this program.
-    pub cpu: Duration,
-    /// Looks at which a page of metrics did not come.
-    pub n_missed: u64,
-    /// Series of a page beyond the limit.
-    pub n_left_out: usize,
-}
-
-/// The end of a target.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
-    /// The time since the start of the load at which it was noticed: up to a second late.
-    pub after: Duration,
-    /// How that is known.
-    pub reason: String,
-}
 
 /// An order to a sampler.
 #[derive(Debug)]
@@ -86,6 +60,8 @@ pub(super) struct Sampler {
     ended: Option<Ended>,
     n_missed: u64,
     missing: Option<Missing>,
+    /// Who else is told, and the number of this target there.
+    report: Option<(usize, Report)>,
 }
 
 /// Looks in a row at which a page did not come.
@@ -117,7 +93,16 @@ impl Sampler {
             ended: None,
             n_missed: 0,
             missing: None,
+            report: None,
         })
+    }
+
+    /// Also tells each look, as one at the target number `at`.
+    pub(super) fn telling(self, at: usize, report: Report) -> Self {
+        Self {
+            report: Some((at, report)),
+            ..self
+        }
     }
 
     /// Carries out orders until the sender is dropped.
@@ -160,7 +145,23 @@ impl Sampler {
     fn start(&mut self, at: Instant) {
         self.started = Some(at);
         let seconds = seconds_since(at, self.base.taken_at);
-        self.record.add(None, seconds, &self.base);
+        self.record.add(None, seconds, &self.base.figures);
+        if self.report.is_some() {
+            self.tell(Some(Look::new(None, seconds, &self.base.figures)));
+        }
+    }
+
+    fn tell(&self, look: Option<Look>) {
+        if let Some((target, report)) = &self.report {
+            report(Sighting {
+                target: *target,
+                look,
+                ended: self.gone(),
+                cpu: cpu_clock::this_thread(),
+                n_missed: self.n_missed,
+                n_left_out: self.n_left_out(),
+            });
+        }
     }
 
     /// Looks at the target, for the second with this number.
@@ -172,11 +173,19 @@ impl Sampler {
             Ok(reading) => {
                 self.missing = None;
                 let at = seconds_since(started, reading.taken_at);
-                self.record.add(Some(second), at, &reading);
-                self.latest.set(Latest::between(&self.newest, &reading));
+                self.record.add(Some(second), at, &reading.figures);
+                let seconds = seconds_since(self.newest.taken_at, reading.taken_at);
+                let latest = Latest::between(&self.newest.figures, &reading.figures, seconds);
+                self.latest.set(latest);
+                if self.report.is_some() {
+                    self.tell(Some(Look::new(Some(second), at, &reading.figures)));
+                }
                 self.newest = reading;
             }
-            Err(error) => self.note_absence(error),
+            Err(error) => {
+                self.note_absence(error);
+                self.tell(None);
+            }
         }
     }
 
@@ -201,10 +210,7 @@ impl Sampler {
             }
         }
         if self.ended.is_some() {
-            self.latest.set(Latest {
-                has_ended: true,
-                ..Latest::default()
-            });
+            self.latest.set(Latest::ended());
         }
     }
 
@@ -217,8 +223,8 @@ impl Sampler {
         self.account()
     }
 
-    /// The results so far.
-    fn account(&self) -> Account {
+    /// Whether the target is gone, as far as is known.
+    fn gone(&self) -> Option<Ended> {
         let missing = self.missing.as_ref();
         let gone = missing
             .filter(|missing| missing.n >= MISSED_IN_A_ROW)
@@ -226,17 +232,26 @@ impl Sampler {
                 after: missing.since,
                 reason: missing.reason.clone(),
             });
+        self.ended.clone().or(gone)
+    }
+
+    fn n_left_out(&self) -> usize {
+        match &self.source {
+            Source::Tree(_) | Source::Cgroup(_) => 0,
+            Source::Page(endpoint) => endpoint.n_left_out(),
+        }
+    }
+
+    /// The results so far.
+    fn account(&self) -> Account {
         Account {
             name: self.name.clone(),
             what: self.what.clone(),
             record: self.record.clone(),
-            ended: self.ended.clone().or(gone),
+            ended: self.gone(),
             cpu: cpu_clock::this_thread(),
             n_missed: self.n_missed,
-            n_left_out: match &self.source {
-                Source::Tree(_) | Source::Cgroup(_) => 0,
-                Source::Page(endpoint) => endpoint.n_left_out(),
-            },
+            n_left_out: self.n_left_out(),
         }
     }
 

@@ -7,17 +7,23 @@
 //! finish ──► one account per target, in the order of the command line
 //! ```
 //!
+//! Targets that other programs sample ([`Remote`]) are prepared, started and finished together with those of this machine,
+//! and follow them.
+//!
 //! Problems of a target never end a run.
 
 use std::{
     io,
-    sync::mpsc::{Sender, SyncSender, channel, sync_channel},
+    sync::{
+        OnceLock,
+        mpsc::{Sender, SyncSender, channel, sync_channel},
+    },
     thread,
     time::{Duration, Instant},
 };
 
 use super::{
-    Account, Latest, OpenPage, Place, Target, WatchError,
+    Account, Latest, Ledger, OpenPage, Place, Remote, RemoteOrder, Report, Target, WatchError,
     latest::LatestCell,
     sampler::{Order, Sampler},
 };
@@ -37,9 +43,11 @@ const TELL_WITHIN: Duration = Duration::from_millis(50);
 const FINISH_WITHIN: Duration = Duration::from_secs(15);
 
 /// Samples targets beside a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Sampling {
     targets: Vec<Attached>,
+    /// Those that other programs sample.
+    remote: OnceLock<Remote>,
 }
 
 #[derive(Debug)]
@@ -85,20 +93,64 @@ impl Sampling {
         }
         let mut attached: Vec<Attached> = Vec::new();
         for target in targets {
-            let mut one = Attached::start(target, open)?;
+            let mut one = Attached::start(target, open, None)?;
             // Two workers of one program, for example.
             if attached.iter().any(|other| other.name == one.name) {
                 one.name = format!("{} ({})", one.name, one.what);
             }
             attached.push(one);
         }
-        Ok(Self { targets: attached })
+        Ok(Self {
+            targets: attached,
+            remote: OnceLock::new(),
+        })
+    }
+
+    /// Finds those of the targets that are there, and takes one sample of each. Every look at them is told to `report`
+    /// under the target's number. Returns for each target why it is not there.
+    pub fn attach_each(
+        targets: &[Target],
+        open: &OpenPage,
+        report: &Report,
+    ) -> (Self, Vec<Result<(), SamplingError>>) {
+        let mut attached = Vec::new();
+        let mut found = Vec::new();
+        for (at, target) in targets.iter().enumerate() {
+            let report = Some((at, Report::clone(report)));
+            found.push(Attached::start(target, open, report).map(|one| attached.push(one)));
+        }
+        let sampling = Self {
+            targets: attached,
+            remote: OnceLock::new(),
+        };
+        (sampling, found)
+    }
+
+    /// How many more targets a report has room for.
+    pub fn n_free(&self) -> usize {
+        MAX_TARGETS.saturating_sub(self.targets.len())
+    }
+
+    /// Takes in targets that other programs sample, before [`Self::prepare`]. Of two calls, the first counts.
+    pub fn adopt(&self, remote: Remote) {
+        drop(self.remote.set(remote));
+    }
+
+    /// What the result should say of targets that other programs sample.
+    pub fn notices(&self) -> Vec<String> {
+        let ledger = self.remote.get().map(Remote::ledger);
+        ledger.map(Ledger::notices).unwrap_or_default()
     }
 
     /// Reads the state before the load. Must be called right before it starts. Blocks for the milliseconds that
     /// sampling processes takes, and at most a second.
     pub fn prepare(&self) {
+        let deadline = Instant::now() + PREPARE_WITHIN;
+        let elsewhere = self.remote.get().map(|remote| remote.ask(RemoteOrder::Prepare));
         self.ask(PREPARE_WITHIN, Order::Prepare).for_each(drop);
+        if let Some(is_done) = elsewhere {
+            let _late = is_done.recv_timeout(deadline.saturating_duration_since(Instant::now()));
+        }
     }
 
     /// The load began at this instant.
@@ -107,16 +159,38 @@ impl Sampling {
             // A sampler that is gone returns no account either.
             let _ = target.orders.send(Order::Start(at));
         }
+        if let Some(remote) = self.remote.get() {
+            remote.start(at);
+        }
     }
 
     /// The accounts of the targets so far, in their given order. Targets with a slow reading in progress are omitted.
     pub fn so_far(&self) -> Vec<Account> {
-        self.accounts(TELL_WITHIN, Order::Tell)
+        let mut accounts = self.accounts(TELL_WITHIN, Order::Tell);
+        accounts.extend(
+            self.remote
+                .get()
+                .into_iter()
+                .flat_map(|remote| remote.ledger().accounts()),
+        );
+        accounts
     }
 
     /// Takes the last sample. Returns the accounts of the targets in their given order.
     pub fn finish(&self) -> Vec<Account> {
-        self.accounts(FINISH_WITHIN, Order::Finish)
+        let deadline = Instant::now() + FINISH_WITHIN;
+        let elsewhere = self.remote.get().map(|remote| remote.ask(RemoteOrder::Finish));
+        let mut accounts = self.accounts(FINISH_WITHIN, Order::Finish);
+        if let Some(is_done) = elsewhere {
+            let _late = is_done.recv_timeout(deadline.saturating_duration_since(Instant::now()));
+        }
+        accounts.extend(
+            self.remote
+                .get()
+                .into_iter()
+                .flat_map(|remote| remote.ledger().accounts()),
+        );
+        accounts
     }
 
     fn accounts(&self, within: Duration, order: fn(SyncSender<Account>) -> Order) -> Vec<Account> {
@@ -145,17 +219,22 @@ impl Sampling {
 
     /// The name of each target with its newest figures.
     pub fn latest(&self) -> impl Iterator<Item = (&str, Latest)> {
-        self.targets
-            .iter()
-            .map(|target| (target.name.as_str(), target.latest.get()))
+        let here = self.targets.iter();
+        let here = here.map(|target| (target.name.as_str(), target.latest.get()));
+        here.chain(
+            self.remote
+                .get()
+                .into_iter()
+                .flat_map(|remote| remote.ledger().latest()),
+        )
     }
 
-    /// The places of all targets.
+    /// The places of all targets on this machine.
     pub fn places(&self) -> impl Iterator<Item = &Place> {
         self.targets.iter().map(|target| &target.place)
     }
 
-    /// The names of all targets.
+    /// The names of all targets on this machine.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.targets.iter().map(|target| target.name.as_str())
     }
@@ -163,7 +242,7 @@ impl Sampling {
 
 impl Attached {
     /// Starts the thread of a target, and waits until it was found.
-    fn start(target: &Target, open: &OpenPage) -> Result<Self, SamplingError> {
+    fn start(target: &Target, open: &OpenPage, told: Option<(usize, Report)>) -> Result<Self, SamplingError> {
         let what = target.place.to_string();
         let place = target.place.clone();
         let (orders, receiver) = channel();
@@ -173,6 +252,10 @@ impl Attached {
             match Sampler::attach(&target, &open) {
                 Ok(sampler) => {
                     let _ = report.try_send(Ok((sampler.name().to_owned(), sampler.latest())));
+                    let sampler = match told {
+                        Some((at, told)) => sampler.telling(at, told),
+                        None => sampler,
+                    };
                     sampler.serve(&receiver);
                 }
                 Err(error) => {

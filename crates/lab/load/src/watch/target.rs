@@ -82,6 +82,19 @@ impl FromStr for Target {
     }
 }
 
+impl Target {
+    /// Its name, or else its place as it is typed, without secrets: `web`, `:8080`, `1234`.
+    pub fn label(&self) -> String {
+        match (&self.name, &self.place) {
+            (Some(name), _) => name.clone(),
+            (None, Place::Process(pid)) => pid.to_string(),
+            (None, Place::Port(port)) => format!(":{port}"),
+            (None, Place::Cgroup(path)) => format!("cgroup:{}", path.display()),
+            (None, Place::Metrics(page)) => page.shown(),
+        }
+    }
+}
+
 impl From<Place> for Target {
     fn from(place: Place) -> Self {
         Self { name: None, place }
@@ -212,6 +225,19 @@ mod tests {
         ] {
             let target: Target = text.parse().unwrap();
             assert_eq!(target.place.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn labels_are_names_or_what_was_typed() {
+        for (text, expected) in [
+            ("web=:7", "web"),
+            (":7", ":7"),
+            ("4711", "4711"),
+            ("cgroup:a/b", "cgroup:a/b"),
+            ("http://h/m?token=s3cret#c", "http://h/m?token=***"),
+        ] {
+            assert_eq!(text.parse::<Target>().unwrap().label(), expected, "{text}");
         }
     }
 

@@ -1,17 +1,12 @@
 //! Records of targets, from invented readings.
 
-use std::time::Instant;
-
 use super::*;
 
-fn reading(figures: &[(&'static str, Figure)]) -> Reading {
-    Reading {
-        taken_at: Instant::now(),
-        figures: figures
-            .iter()
-            .map(|&(name, figure)| (name.into(), figure))
-            .collect(),
-    }
+fn reading(figures: &[(&'static str, Figure)]) -> Vec<(Cow<'static, str>, Figure)> {
+    figures
+        .iter()
+        .map(|&(name, figure)| (name.into(), figure))
+        .collect()
 }
 
 /// A record of one series: a reading before the load, and one at the end of each of these seconds.
@@ -149,10 +144,7 @@ fn a_day_fits_into_the_same_memory_and_keeps_its_totals() {
 fn series_are_bounded() {
     let mut record = Record::default();
     let figures = (0..200).map(|n| (Cow::from(format!("m{n}")), Figure::Level(1.0)));
-    let reading = Reading {
-        taken_at: Instant::now(),
-        figures: figures.collect(),
-    };
+    let reading: Vec<_> = figures.collect();
     record.add(Some(0), 1.0, &reading);
     assert_eq!(record.names().count(), MAX_SERIES);
 }

@@ -1,11 +1,8 @@
 //! Targets from accounts that are made up.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use plimsoll_load::watch::{
-    Ended,
-    figure::{Figure, Reading},
-};
+use plimsoll_load::watch::{Ended, figure::Figure};
 
 use super::*;
 use crate::by_load::Usage;
@@ -13,19 +10,18 @@ use crate::by_load::Usage;
 /// An account of these seconds: cores that were busy, and resident bytes at the end. It began with `base` bytes.
 pub(crate) fn account(base: f64, seconds: &[(f64, f64)]) -> Account {
     let mut record = Record::default();
-    let reading = |cpu: f64, rss: f64| Reading {
-        taken_at: Instant::now(),
-        figures: vec![
+    let figures = |cpu: f64, rss: f64| {
+        [
             (CPU_CORES.into(), Figure::Total(cpu)),
             (RSS_BYTES.into(), Figure::Level(rss)),
             (THREADS.into(), Figure::Level(3.0)),
-        ],
+        ]
     };
-    record.add(None, 0.0, &reading(100.0, base));
+    record.add(None, 0.0, &figures(100.0, base));
     let mut cpu = 100.0;
     for (second, &(cores, rss)) in seconds.iter().enumerate() {
         cpu += cores;
-        record.add(Some(second as u64), (second + 1) as f64, &reading(cpu, rss));
+        record.add(Some(second as u64), (second + 1) as f64, &figures(cpu, rss));
     }
     Account {
         name: "web".to_owned(),
