@@ -179,7 +179,6 @@ describe("faults of a fleet", () => {
       [["echo", "--agents", "2", "--local-addr", "127.0.0.2"], /--local-addr and --fleet exclude each other/],
       [["echo", "--agents", "2", "--out", "json=a.json"], /--out and --fleet exclude each other/],
       [["recover", "--agents", "2"], /unexpected argument '--fleet'/],
-      [["http", "--agents", "2"], /unexpected argument '--fleet'/],
     ]) {
       const { code, stderr } = await run(...args);
       assert.equal(code, 2, stderr);

@@ -108,15 +108,18 @@ impl<A: Typed> Command<A> {
             fleet,
         } = self;
         let wanted = fleet.wanted(surroundings)?;
-        if let Some(wanted) = &wanted {
+        if wanted.is_some() {
             workload
                 .check_fleet()
                 .map_err(|mistake| Failure::Usage(mistake.to_string()))?;
-            fleet::check(wanted)?;
         }
         let has_own_workers = workload.n_workers().is_some();
         let bench = workload.bench(session.format, &session.watch.targets);
         let bench = bench.map_err(|mistake| Failure::Usage(mistake.to_string()))?;
+        if let Some(wanted) = &wanted {
+            fleet::check(wanted, &bench)?;
+            bench.check_job().map_err(|error| load_test::failure(&error))?;
+        }
         if session.live.is_wanted() && bench.is_interactive() {
             let message =
                 "--tui and --interactive both need the keyboard of the terminal; remove one of them";

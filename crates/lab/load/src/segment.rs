@@ -167,16 +167,25 @@ impl Split {
             .map(|length| value / period * length)
             .collect();
         rest.iter().for_each(|owner| shares[*owner as usize] += 1);
-        if shares[self.own] == 0 {
+        Self::by_shares(shares, self.own)
+    }
+
+    /// The split in which each instance has its part of the sum of all `shares`. `None`: the instance number `own` (from 0)
+    /// has none.
+    pub fn by_shares(mut shares: Vec<u64>, own: usize) -> Option<Self> {
+        if shares.get(own).is_none_or(|share| *share == 0) {
             return None;
         }
-        let own = shares[..self.own].iter().filter(|share| **share > 0).count();
+        let position = shares[..own].iter().filter(|share| **share > 0).count();
         shares.retain(|share| *share > 0);
         // In units of the common denominator of all shares.
         let unit = shares
             .iter()
-            .fold(value, |unit, share| greatest_common_divisor(unit, *share));
-        Some(Self::deal(shares.iter().map(|share| share / unit).collect(), own))
+            .fold(0, |unit, share| greatest_common_divisor(unit, *share));
+        Some(Self::deal(
+            shares.iter().map(|share| share / unit).collect(),
+            position,
+        ))
     }
 }
 
@@ -388,6 +397,23 @@ mod tests {
         assert_eq!(split("0:1/4").of_value(8), Some(split("0:1/4")));
         // Five users: 2, 1, 1, 1.
         assert_eq!(split("0:1/4").of_value(5).unwrap().stripe().to_string(), "2 of 5");
+    }
+
+    #[test]
+    fn shares_without_a_part_get_nothing() {
+        let split = |own| Split::by_shares(vec![4, 0, 2], own);
+        let first = |own| -> Option<Vec<u64>> {
+            let split = split(own)?;
+            Some(
+                (0..split.stripe().scale(6))
+                    .map(|n| split.stripe().index(n))
+                    .collect(),
+            )
+        };
+        assert_eq!(first(0), Some(vec![0, 2, 3, 5]));
+        assert_eq!((first(1), first(3)), (None, None));
+        assert_eq!(first(2), Some(vec![1, 4]));
+        assert_eq!(Split::by_shares(vec![], 0), None);
     }
 
     proptest! {

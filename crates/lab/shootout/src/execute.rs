@@ -13,6 +13,7 @@ use plimsoll_load::{metrics::SampleSender, preflight::Records, watch::Sampling};
 use plimsoll_report::{Summary, summary::Origin};
 
 use crate::{
+    agent::Job,
     connect, exchange,
     http::{self, HttpOptions, HttpOutcome, HttpResults, HttpRunError},
     interrupt::Interrupt,
@@ -21,7 +22,7 @@ use crate::{
     outcome::{self, Outcome},
     output::Console,
     recover::{self, RecoverError, RecoverOptions, RecoverOutcome},
-    remote::{Agents, Job, Share},
+    remote::{self, Agents, Share},
     run::RunError,
     talk::{Columns, Talk},
 };
@@ -79,7 +80,7 @@ pub struct Company<'a> {
     pub samples: Vec<SampleSender>,
     /// The readings of the watched targets; `None` without targets.
     pub sampling: Option<Arc<Sampling>>,
-    /// The agents that have the clients; `None` if this process has them. `http` and `recover` cannot have any.
+    /// The agents that have the clients; `None` if this process has them. `recover` cannot have any.
     pub agents: Option<Agents>,
 }
 
@@ -163,7 +164,8 @@ impl Finished {
     pub fn shares(&self) -> &[Share] {
         match &self.result {
             Outcomes::WebSocket(outcome) => &outcome.shares,
-            Outcomes::Http(_) | Outcomes::Recover(_) => &[],
+            Outcomes::Http(outcome) => &outcome.shares,
+            Outcomes::Recover(_) => &[],
         }
     }
 
@@ -171,7 +173,8 @@ impl Finished {
     pub fn missing(&self) -> Option<&str> {
         match &self.result {
             Outcomes::WebSocket(outcome) => outcome.missing.as_deref(),
-            Outcomes::Http(_) | Outcomes::Recover(_) => None,
+            Outcomes::Http(outcome) => outcome.missing.as_deref(),
+            Outcomes::Recover(_) => None,
         }
     }
 
@@ -263,14 +266,42 @@ impl Bench {
         match self {
             Self::Exchange(options, _) => {
                 options.common.n_workers = n_workers;
-                Some(Job::new(&options.common, &options.steps, options.n_padding_bytes))
+                Some(remote::Job::new(&options.common, &options.steps, options.n_padding_bytes).into())
             }
             Self::Connect(options, _) => {
                 options.common.n_workers = n_workers;
-                Some(Job::new(&options.common, &options.steps, 0))
+                Some(remote::Job::new(&options.common, &options.steps, 0).into())
             }
-            Self::Http(..) | Self::Recover(..) => None,
+            Self::Http(options, _) => {
+                options.n_workers = n_workers;
+                Some(http::Job::new(options).into())
+            }
+            Self::Recover(..) => None,
         }
+    }
+
+    /// The bytes that agents get with the job.
+    pub fn contents_of_job(&self) -> &[u8] {
+        match self {
+            Self::Http(options, _) => &options.request.body,
+            Self::Exchange(..) | Self::Connect(..) | Self::Recover(..) => &[],
+        }
+    }
+
+    /// Checks what can be checked before agents have to.
+    ///
+    /// # Errors
+    /// The options are contradictory, or cannot be used.
+    pub fn check_job(&self) -> Result<(), Error> {
+        match self {
+            Self::Http(options, _) => Ok(http::check(options)?),
+            Self::Exchange(..) | Self::Connect(..) | Self::Recover(..) => Ok(()),
+        }
+    }
+
+    /// Whether the result means something without the part of an agent that is lost.
+    pub fn can_do_without_an_agent(&self) -> bool {
+        matches!(self, Self::Http(..))
     }
 
     /// The number of threads that carry the clients; `None` if the workload has no clients that agents could have.
@@ -278,7 +309,8 @@ impl Bench {
         match self {
             Self::Exchange(options, _) => Some(options.common.n_workers),
             Self::Connect(options, _) => Some(options.common.n_workers),
-            Self::Http(..) | Self::Recover(..) => None,
+            Self::Http(options, _) => Some(options.n_workers),
+            Self::Recover(..) => None,
         }
     }
 

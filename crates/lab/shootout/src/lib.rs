@@ -15,6 +15,7 @@
 //! [`outcome::Outcome`] comes out, and `output` writes it. The command line, signals and keys are the caller's: they come in
 //! as options, as [`Company`] and as a [`GoAhead`].
 
+pub mod agent;
 pub mod connect;
 pub mod exchange;
 mod execute;

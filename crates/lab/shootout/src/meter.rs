@@ -136,6 +136,12 @@ impl Meter {
         &self.whole
     }
 
+    /// The first phase begins, wherever the load is made.
+    pub(crate) fn begin_lap(&mut self) {
+        self.lap();
+        self.since = Instant::now();
+    }
+
     /// The cost of the phase since the last lap. Call it at the beginning and the end of each phase.
     pub(crate) fn lap(&mut self) -> Period {
         let evidence = self.monitor.take();

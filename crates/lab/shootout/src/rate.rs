@@ -8,10 +8,12 @@
 use std::{fmt, str::FromStr, time::Duration};
 
 use plimsoll_load::executor::{Arrivals, ArrivalsError};
+use serde::{Deserialize, Serialize};
 
 /// Starts per time. All arithmetic is on integers, so that start number `n` is exact to the nanosecond however large `n`
 /// is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "(u64, Duration)", into = "(u64, Duration)")]
 pub struct Rate {
     /// Thousandths of a start …
     n_thousandths: u64,
@@ -49,9 +51,32 @@ impl Rate {
         }
     }
 
+    fn is_usable(self) -> bool {
+        self.n_thousandths > 0 && !self.unit.is_zero() && self.per_second() <= MAX_PER_SECOND as f64
+    }
+
     /// Starts per second.
     pub(crate) fn per_second(self) -> f64 {
         self.n_thousandths as f64 / 1000.0 / self.unit.as_secs_f64()
+    }
+}
+
+impl From<Rate> for (u64, Duration) {
+    fn from(rate: Rate) -> Self {
+        (rate.n_thousandths, rate.unit)
+    }
+}
+
+impl TryFrom<(u64, Duration)> for Rate {
+    type Error = &'static str;
+
+    fn try_from((n_thousandths, unit): (u64, Duration)) -> Result<Self, Self::Error> {
+        let rate = Self { n_thousandths, unit };
+        if rate.is_usable() {
+            Ok(rate)
+        } else {
+            Err("a rate without starts, or above all that can be sent")
+        }
     }
 }
 
@@ -85,8 +110,7 @@ impl FromStr for Rate {
         }
         let n_thousandths: u64 = format!("{whole}{fraction:0<3}").parse().map_err(|_| error())?;
         let rate = Self { n_thousandths, unit };
-        let is_usable = n_thousandths > 0 && rate.per_second() <= MAX_PER_SECOND as f64;
-        is_usable.then_some(rate).ok_or_else(error)
+        rate.is_usable().then_some(rate).ok_or_else(error)
     }
 }
 

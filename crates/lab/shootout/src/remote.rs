@@ -28,10 +28,9 @@ use std::{
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
-pub(crate) use self::hub::Hub;
+pub(crate) use self::{deputy::Deputy, hub::Hub, job::Job};
 pub use self::{
-    deputy::{Deputy, Post},
-    job::Job,
+    deputy::Post,
     share::{Share, of_clients},
 };
 
@@ -74,6 +73,8 @@ pub struct Agents {
     pub told: mpsc::Receiver<(usize, Said)>,
     /// Their clocks.
     pub clocks: Rc<dyn Clocks>,
+    /// Whether the run goes on without an agent that is lost. Only `http` can.
+    pub goes_on: bool,
 }
 
 /// What comes from an agent.

@@ -14,7 +14,8 @@ use plimsoll_load::{
 use plimsoll_report::summary::{Agent, AgentClock};
 use plimsoll_shootout::{
     Bench,
-    remote::{self, Agents, Clock, Deputy, Offset, Post, Said, Share},
+    agent::Deputy,
+    remote::{self, Agents, Clock, Offset, Post, Said, Share},
 };
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::{sync::mpsc, task::JoinSet};
@@ -35,14 +36,14 @@ const SILENT: &str = "nothing was heard of it for 10 s";
 ///
 /// # Errors
 /// It cannot.
-pub(super) fn check(wanted: &Wanted) -> Result<(), Failure> {
+pub(super) fn check(wanted: &Wanted, bench: &Bench) -> Result<(), Failure> {
     match wanted.on_loss() {
-        OnLoss::Abort => Ok(()),
-        OnLoss::Continue => Err(Failure::Usage(
-            "--on-agent-loss continue is for scripts: the clients of a bench are listeners, and without some of them no \
+        OnLoss::Continue if !bench.can_do_without_an_agent() => Err(Failure::Usage(
+            "--on-agent-loss continue is for scripts and `bench http`: the clients of a bench are listeners, and without some of them no \
              count of deliveries would be exact; remove it"
                 .to_owned(),
         )),
+        OnLoss::Continue | OnLoss::Abort => Ok(()),
     }
 }
 
@@ -106,6 +107,7 @@ impl Errand {
             orders: letters,
             told,
             clocks: Rc::new(ClocksOfCrew(crew.clocks())),
+            goes_on: self.wanted.on_loss() == OnLoss::Continue,
         };
         Ok((Field { crew, orders, say }, agents))
     }
@@ -128,7 +130,7 @@ impl Errand {
             n_messages: records.n_messages,
         }));
         let package = package
-            .write(&[])
+            .write(bench.contents_of_job())
             .map_err(|problem| TestFailure::FleetFailed.because(problem))?;
         crew.assign(&package, self.wanted.key()).await.map_err(failed)?;
         let mut n_ready = 0;
@@ -252,14 +254,13 @@ pub(super) fn agents(
 }
 
 /// Carries an agent's part of the clients of a bench.
-pub(crate) async fn take_part(package: &BenchPackage, task: &mut Task) {
+pub(crate) async fn take_part(package: &BenchPackage, contents: &[u8], task: &mut Task) {
     let duty = task.duty.clone();
-    let deputy = match prepare(package, task).await {
+    let deputy = match prepare(package, contents, task).await {
         Ok(deputy) => deputy,
         Err(reason) => return duty.refuse(reason, false).await,
     };
-    let (n_first, _) = package.job.n_clients();
-    let n_own = remote::of_clients(n_first, task.instance, task.n_instances);
+    let (n_own, _) = package.job.n_own_clients(task.instance, task.n_instances);
     duty.tell(Told::Ready {
         vus: u32::try_from(n_own).unwrap_or(u32::MAX),
     })
@@ -290,20 +291,19 @@ pub(crate) async fn take_part(package: &BenchPackage, task: &mut Task) {
     }
 }
 
-async fn prepare(package: &BenchPackage, task: &Task) -> Result<Deputy, String> {
-    let (n_first, n_most) = package.job.n_clients();
-    let own = |n_clients| remote::of_clients(n_clients, task.instance, task.n_instances) as u64;
+async fn prepare(package: &BenchPackage, contents: &[u8], task: &Task) -> Result<Deputy, String> {
+    let (n_first, n_most) = package.job.n_own_clients(task.instance, task.n_instances);
     let crowd = Crowd {
         kind: UserKind::Native,
-        n_planned: own(n_first),
-        n_most: own(n_most),
+        n_planned: n_first as u64,
+        n_most: n_most as u64,
         records: Records {
             n_messages: package.n_messages,
             bytes: package.record_bytes,
         },
     };
     check_memory(crowd).map_err(|failure| failure.message())?;
-    Deputy::prepare(&package.job, task.instance, task.n_instances).await
+    Deputy::prepare(&package.job, contents, task.instance, task.n_instances).await
 }
 
 /// The clock of an agent.

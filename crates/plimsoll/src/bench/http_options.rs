@@ -15,12 +15,8 @@ use plimsoll_shootout::{
     http::{Extent, HttpOptions, HttpResults, Layout},
 };
 
-use super::{
-    args::HttpArgs,
-    options::parse_header,
-    typed::{Here, Typed},
-};
-use crate::session::Format;
+use super::{args::HttpArgs, options::parse_header, typed::Typed};
+use crate::{fleet::FleetFlags, session::Format};
 
 /// ab's number of requests for `-t` without `-n`.
 const TIMED_REQUESTS: u64 = 50_000;
@@ -101,6 +97,14 @@ pub(crate) enum HttpUsageError {
         /// The system's answer.
         source: io::Error,
     },
+    /// What needs the exchanges or the addresses of this machine.
+    #[error("{flag} and --fleet exclude each other: {reason}")]
+    Fleet {
+        /// The flag.
+        flag: &'static str,
+        /// Why agents cannot do it.
+        reason: &'static str,
+    },
     /// Two forms of one result.
     #[error("-w prints HTML and --format json prints JSON; remove one of them")]
     TwoForms,
@@ -111,7 +115,7 @@ pub(crate) enum HttpUsageError {
 
 impl Typed for HttpArgs {
     type Mistake = HttpUsageError;
-    type Fleet = Here;
+    type Fleet = FleetFlags;
 
     fn url(&self) -> &str {
         &self.url
@@ -126,6 +130,34 @@ impl Typed for HttpArgs {
 
     fn format(&self) -> Option<Format> {
         self.tls.format()
+    }
+
+    fn n_workers(&self) -> Option<usize> {
+        self.workers
+    }
+
+    fn check_fleet(&self) -> Result<(), HttpUsageError> {
+        let flag = [
+            (
+                "-B",
+                self.local_addr.is_some(),
+                "agents connect from their own addresses",
+            ),
+            (
+                "-g",
+                self.gnuplot.is_some(),
+                "single requests stay on the agents, and only their sums come to the coordinator",
+            ),
+            (
+                "-v",
+                self.exchange.detail().is_some(),
+                "exchanges stay on the agents, and only their sums come to the coordinator",
+            ),
+        ];
+        let refused = flag.into_iter().find(|(_, is_given, _)| *is_given);
+        refused.map_or(Ok(()), |(flag, _, reason)| {
+            Err(HttpUsageError::Fleet { flag, reason })
+        })
     }
 
     fn bench(self, format: Format, watched: &[Target]) -> Result<Bench, HttpUsageError> {

@@ -185,7 +185,7 @@ async fn pass_on(ends: Ends, orders: mpsc::Sender<()>) {
     let _over = orders.try_send(());
 }
 
-fn failure(error: &Error) -> Failure {
+pub(super) fn failure(error: &Error) -> Failure {
     if error.is_wrong_usage() {
         return Failure::Usage(error.to_string());
     }

@@ -114,9 +114,8 @@ const GAPS: [(&[&str], &[&str], &str); 13] = [
     ),
     (
         FLEET,
-        &["bench http", "bench recover", LINE_BENCH],
-        "Not there yet: fleets run scripts, files of other tools, searches with these, `quick`, and the benches of \
-         websocket-bench.",
+        &["bench recover", LINE_BENCH],
+        "Not there yet: fleets run scripts, files of other tools, searches with these, `quick`, and the other benches.",
     ),
     (
         &[THRESHOLDS],

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use plimsoll_fleet::MAX_PACKAGE_BYTES;
 use plimsoll_script::PackedProcessor;
-use plimsoll_shootout::remote::Job;
+use plimsoll_shootout::agent::Job;
 use serde::{Deserialize, Serialize};
 
 use super::FileEntry;
@@ -20,7 +20,7 @@ pub(crate) enum Package {
     Artillery(Box<ArtilleryPackage>),
     /// A wsdirector scenario, whose text is behind the head, without templates.
     Wsdirector(WsdirectorPackage),
-    /// Clients of a bench, without bytes behind the line.
+    /// Clients of a bench. Behind the head is the body of the request, if it is one of HTTP.
     Bench(Box<BenchPackage>),
 }
 

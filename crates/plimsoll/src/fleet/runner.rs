@@ -19,7 +19,10 @@ impl Workshop for Runner {
             Ok((Package::Artillery(package), contents)) => {
                 run::take_part_in_artillery(&package, contents, &task, &surroundings).await;
             }
-            Ok((Package::Bench(package), _)) => bench::take_part(&package, &mut task).await,
+            Ok((Package::Bench(package), contents)) => {
+                let contents = contents.to_vec();
+                bench::take_part(&package, &contents, &mut task).await;
+            }
             Ok((Package::Wsdirector(package), text)) => {
                 run::take_part_in_wsdirector(&package, text, &task).await;
             }

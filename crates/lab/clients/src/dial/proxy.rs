@@ -3,6 +3,7 @@
 use std::{fmt, io, str::FromStr};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
+use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use url::Url;
 
@@ -18,7 +19,7 @@ const DEFAULT_PORT: u16 = 80;
 const MAX_FIELDS: usize = 64;
 
 /// A proxy that speaks HTTP without TLS.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proxy {
     /// Without brackets.
     host: String,

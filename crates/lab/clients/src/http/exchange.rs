@@ -7,6 +7,7 @@ use std::{
 };
 
 use http::{Method, StatusCode};
+use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::{Headers, HttpError, kept_bodies::Share};
@@ -69,7 +70,7 @@ pub struct Timings {
 }
 
 /// What TLS agreed on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TlsFacts {
     /// The version.
     pub version: TlsVersion,

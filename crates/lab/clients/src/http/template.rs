@@ -39,17 +39,15 @@ pub struct Template {
     pub(super) timeout: Duration,
 }
 
-impl Template {
-    /// Resolves the host and encodes the head: the request, and the user and password of its URL. Redirects and digest
-    /// authentication do not apply.
-    ///
-    /// # Errors
-    /// The URL cannot be requested, its host has no address, or a field cannot be sent.
-    pub async fn prepare(
-        request: &Request,
-        version: Version,
-        settings: &Settings,
-    ) -> Result<Self, HttpError> {
+/// A request as it is sent, wherever its server is.
+struct Encoded {
+    origin: Origin,
+    head: Vec<u8>,
+    http2: Option<http::Request<()>>,
+}
+
+impl Encoded {
+    fn of(request: &Request, version: Version, settings: &Settings) -> Result<Self, HttpError> {
         let origin = Origin::of(&request.url)?;
         let proxy = origin.plain_proxy(settings);
         if proxy.is_some() && version == Version::Http2 {
@@ -70,6 +68,22 @@ impl Template {
             Version::Http11 => None,
             Version::Http2 => Some(head::for_http2(request, &head)?),
         };
+        Ok(Self { origin, head, http2 })
+    }
+}
+
+impl Template {
+    /// Resolves the host and encodes the head: the request, and the user and password of its URL. Redirects and digest
+    /// authentication do not apply.
+    ///
+    /// # Errors
+    /// The URL cannot be requested, its host has no address, or a field cannot be sent.
+    pub async fn prepare(
+        request: &Request,
+        version: Version,
+        settings: &Settings,
+    ) -> Result<Self, HttpError> {
+        let Encoded { origin, head, http2 } = Encoded::of(request, version, settings)?;
         Ok(Self {
             route: settings
                 .dialer
@@ -84,6 +98,14 @@ impl Template {
             asks_to_close: asks_to_close(request),
             timeout: request.timeout,
         })
+    }
+
+    /// Checks all that [`Self::prepare`] checks before it looks for the host.
+    ///
+    /// # Errors
+    /// The URL cannot be requested, or a field cannot be sent.
+    pub fn check(request: &Request, version: Version, settings: &Settings) -> Result<(), HttpError> {
+        Encoded::of(request, version, settings).map(drop)
     }
 
     /// The address to connect to: the server's, or that of the proxy before it.

@@ -6,11 +6,12 @@ use rustls::{
     ProtocolVersion, SupportedProtocolVersion,
     version::{TLS12, TLS13},
 };
+use serde::{Deserialize, Serialize};
 
 use super::TlsError;
 
 /// A version, as k6's constants name it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum TlsVersion {
     /// `tls1.0`; only as the lower end of a range.
     Tls10,
@@ -23,7 +24,7 @@ pub enum TlsVersion {
 }
 
 /// A range of versions, both ends included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Versions {
     /// The oldest version.
     pub min: TlsVersion,

@@ -20,7 +20,8 @@ use super::{
 };
 use crate::{
     Bench, Company, Format, Interrupt, Model, Rate, Results, Schedule, Streams,
-    remote::{Agents, Clock, Clocks, Deputy, Offset, Post, Said},
+    agent::Deputy,
+    remote::{Agents, Clock, Clocks, Offset, Post, Said},
 };
 
 /// A clock that shows an hour more for each agent.
@@ -99,7 +100,7 @@ fn execute(
                 told: tell,
                 clock: Rc::new(clock),
             };
-            let deputy = Deputy::prepare(&job, agent, n_agents).await.unwrap();
+            let deputy = Deputy::prepare(&job, &[], agent, n_agents).await.unwrap();
             let work = spawn_local(deputy.serve(post));
             spawn_local(carry(
                 agent,
@@ -121,6 +122,7 @@ fn execute(
             orders,
             told,
             clocks: Rc::new(clocks),
+            goes_on: false,
         };
         let streams = Streams {
             stdout: &mut stdout,

@@ -5,7 +5,10 @@ use std::{
     time::Duration,
 };
 
-use super::spread::{Counts, Spread};
+use super::{
+    spread::{Counts, Spread},
+    tally::Tally,
+};
 
 /// The counts of one worker: written by it alone, read by the coordinator. Alone on its cache lines, so that workers do
 /// not slow each other down.
@@ -59,6 +62,16 @@ impl Board {
             sum.times.add(&board.times);
             sum
         })
+    }
+}
+
+impl Reading {
+    /// Adds requests that another machine has made.
+    pub(crate) fn add(&mut self, tally: &Tally) {
+        self.n_complete += tally.n_complete;
+        self.n_failed += tally.n_incomplete();
+        self.sum = self.sum.saturating_add(tally.total.histogram.sum());
+        self.times.add_all(&tally.total.histogram);
     }
 }
 

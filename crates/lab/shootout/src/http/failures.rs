@@ -3,9 +3,11 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use plimsoll_clients::http::HttpError;
+use serde::{Deserialize, Serialize};
 
 /// ab's kinds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// The connection could not be opened: refused, timed out, or TLS failed.
     Connect,
@@ -21,7 +23,8 @@ pub enum Kind {
 const MAX_CAUSES: usize = 50;
 
 /// How often each cause struck.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<(Kind, String, u64)>", into = "Vec<(Kind, String, u64)>")]
 pub struct Failures {
     causes: BTreeMap<(Kind, Cow<'static, str>), u64>,
 }
@@ -68,12 +71,12 @@ impl Failures {
     /// The number of failures of one kind.
     pub fn of(&self, kind: Kind) -> u64 {
         let causes = self.causes.iter().filter(|((other, _), _)| *other == kind);
-        causes.map(|(_, n)| n).sum()
+        causes.fold(0, |sum, (_, n)| sum.saturating_add(*n))
     }
 
     /// The number of all failures.
     pub fn total(&self) -> u64 {
-        self.causes.values().sum()
+        self.causes.values().fold(0, |sum, n| sum.saturating_add(*n))
     }
 
     /// Kind, words and count of each cause, by kind.
@@ -83,7 +86,11 @@ impl Failures {
             .map(|((kind, cause), n)| (*kind, cause.as_ref(), *n))
     }
 
-    fn add(&mut self, kind: Kind, cause: Cow<'static, str>, n: u64) {
+    /// `n` more failures of this kind and cause.
+    pub(crate) fn add(&mut self, kind: Kind, cause: Cow<'static, str>, n: u64) {
+        if n == 0 {
+            return;
+        }
         let is_full = self.causes.len() >= MAX_CAUSES;
         let key = (kind, cause);
         let key = if is_full && !self.causes.contains_key(&key) {
@@ -91,7 +98,27 @@ impl Failures {
         } else {
             key
         };
-        *self.causes.entry(key).or_default() += n;
+        let sum = self.causes.entry(key).or_default();
+        *sum = sum.saturating_add(n);
+    }
+}
+
+impl From<Vec<(Kind, String, u64)>> for Failures {
+    fn from(causes: Vec<(Kind, String, u64)>) -> Self {
+        let mut failures = Self::default();
+        for (kind, cause, n) in causes {
+            failures.add(kind, cause.into(), n);
+        }
+        failures
+    }
+}
+
+impl From<Failures> for Vec<(Kind, String, u64)> {
+    fn from(failures: Failures) -> Self {
+        let causes = failures.causes.into_iter();
+        causes
+            .map(|((kind, cause), n)| (kind, cause.into_owned(), n))
+            .collect()
     }
 }
 

@@ -7,7 +7,7 @@ use plimsoll_load::generator::Health;
 use plimsoll_report::summary::{Plan, Target};
 
 use super::{backoff, document::Document, failures::Kind, tally::Tally, threshold::Finding};
-use crate::{journal::Chronicle, meter::Period, rate::Rate};
+use crate::{journal::Chronicle, meter::Period, rate::Rate, remote::Share};
 
 mod summary;
 
@@ -42,6 +42,10 @@ pub struct HttpOutcome {
     /// Whether a failure ended the run, and why; without `-r`.
     pub(crate) trouble: Option<String>,
     pub(crate) findings: Vec<Finding>,
+    /// What each agent did. Empty if this process made the requests.
+    pub(crate) shares: Vec<Share>,
+    /// Why a part of the load is missing; `None` if nothing is.
+    pub(crate) missing: Option<String>,
 }
 
 /// The conditions of a run.
@@ -112,7 +116,7 @@ impl HttpOutcome {
     /// Remarks about the figures, in sentences.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let tally = &self.tally;
-        let mut remarks = Vec::new();
+        let mut remarks: Vec<_> = self.missing.iter().cloned().collect();
         let n_incomplete = tally.n_incomplete();
         if n_incomplete > 0 && tally.n_complete > 0 {
             remarks.push(format!(

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use plimsoll_load::histogram::Histogram;
+use plimsoll_load::histogram::{Histogram, durations};
+use serde::{Deserialize, Serialize};
 
 /// Times of one phase of many requests.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Phase {
+    #[serde(deserialize_with = "durations")]
     pub(crate) histogram: Histogram,
     /// The sum of the squared times in square microseconds.
     sum_of_squares: u128,

@@ -1,81 +1,41 @@
-//! The coordinator: prepares a run, starts the workers, shows how far they are, and puts their accounts together.
+//! The coordinator: prepares a run, lets workers or agents make the requests, shows how far they are, and puts their accounts
+//! together.
 
-use std::{
-    sync::{Arc, Mutex, OnceLock, PoisonError},
-    time::{Duration, Instant, SystemTime},
-};
+use std::time::{Duration, Instant, SystemTime};
 
-use plimsoll_clients::{
-    dial::{Dialer, Proxies},
-    http::{HttpError, Settings, Template, Url},
-    tls::{Tls, TlsError},
-};
-use plimsoll_load::generator::Monitor;
+use plimsoll_load::{generator::Monitor, metrics::MetricSet};
 use plimsoll_report::percentile;
 use tokio::{
-    sync::{mpsc, watch},
+    sync::mpsc,
     time::{MissedTickBehavior, interval, sleep_until},
 };
 
 use super::{
-    board::Board,
+    error::HttpRunError,
+    load::{End, Load, News},
     measures::{Measures, SampledRequest},
     options::HttpOptions,
     outcome::{HttpOutcome, Setting, threshold},
     progress::Progress,
-    schedule::Schedule,
+    remote::Hub,
+    squad::{Beside, Squad, groups},
     tally::Tally,
     threshold::Threshold,
-    transcript::{self, Transcript},
-    trouble::{hint, words},
-    worker::{self, Recent, Report, Setup, Stage},
+    transcript::Transcript,
 };
 use crate::{
     execute::Company,
-    fleet::WorkerLost,
+    interrupt::Interrupt,
     journal::Journal,
     meter::Meter,
     onlooker::{LAG, SoFar},
-    run::{Preflight, RunError},
+    remote::Agents,
+    run::RunError,
 };
 
 /// The interval between readings of the workers' progress. Reason: more readings than people can follow cost the
 /// generator CPU.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-
-/// The capacity of the queue of workers' reports. When it is full, the next report contains more. Reason: several
-/// seconds of all workers of a large machine.
-const N_RECENT: usize = 256;
-
-/// The run could not be done. Exit code 1.
-#[derive(Debug, thiserror::Error)]
-pub enum HttpRunError {
-    /// The request cannot be made.
-    #[error("{0}{hint}", hint = hint(.0, .1))]
-    Request(HttpError, Box<Url>),
-    /// TLS cannot be used.
-    #[error(transparent)]
-    Tls(#[from] TlsError),
-    /// No response was complete.
-    #[error("{host} answered no request: {reason} ({n_failed} failed)")]
-    NoAnswer {
-        /// The server that was asked.
-        host: String,
-        /// The reason why the run ended, and what to do.
-        reason: String,
-        /// The number of failed requests.
-        n_failed: u64,
-    },
-    /// An error that all workloads share.
-    #[error(transparent)]
-    Run(#[from] RunError),
-}
-
-impl From<WorkerLost> for HttpRunError {
-    fn from(error: WorkerLost) -> Self {
-        Self::Run(error.into())
-    }
-}
 
 /// Makes the requests. An order to stop ends the run early with the results so far.
 pub(crate) async fn run(
@@ -88,7 +48,7 @@ pub(crate) async fn run(
         onlooker,
         samples,
         sampling,
-        agents: _,
+        agents,
     } = company;
     let (measures, metrics) = Measures::new();
     let request = SampledRequest::new(
@@ -104,53 +64,59 @@ pub(crate) async fn run(
         .transcript
         .map(|detail| Transcript::new(detail, options.version))
         .unzip();
-    let (setup, setting) = tokio::select! {
-        biased;
-        () = interrupt.next() => return Err(RunError::Interrupted.into()),
-        prepared = prepare(options, request, transcript) => prepared?,
+    let monitor = Monitor::new();
+    let goes_on_without = agents.as_ref().is_some_and(|agents| agents.goes_on);
+    let beside = Beside { request, transcript };
+    let mut load = muster(options, beside, &monitor, agents, &mut interrupt).await?;
+    let (addresses, n_workers) = match &load {
+        Load::Here(squad) => {
+            if texts.is_some() {
+                progress.transcribe(&squad.request(options.request.method.as_str()));
+            }
+            (vec![squad.address()], squad.n_workers())
+        }
+        Load::Fleet(hub) => (Vec::new(), hub.n_workers()),
     };
-    if texts.is_some() {
-        progress.transcribe(&transcript::request(&setup.template, setting.method.as_str()));
+    let mut meter = Meter::attach(monitor.clone(), &addresses, &options.watched, sampling)?;
+    if let Some(hub) = load.hub() {
+        meter.set_agents(hub.names().iter().map(|name| name.as_str().into()));
     }
-    let address = setup.template.address();
-    let mut meter = Meter::attach(setup.monitor.clone(), &[address], &options.watched, sampling)?;
-    let (sender, mut recent) = mpsc::channel(N_RECENT);
-    let shares = shares(options.concurrency, options.n_streams, setup.boards.len());
-    let start = |(idx, groups)| worker::spawn(idx, groups, Arc::clone(&setup), sender.clone());
-    let workers: Vec<_> = shares
-        .into_iter()
-        .enumerate()
-        .map(start)
-        .collect::<Result<_, _>>()
-        .map_err(RunError::Start)?;
-    drop(sender);
-    let mut journal = Journal::new(metrics.clone(), setup.monitor.clone());
+    let open_journal = |load: &Load, n_lanes| journal(&metrics, &monitor, load, n_lanes);
+    let mut n_lanes = options.concurrency;
+    let mut journal = open_journal(&load, n_lanes);
     let mut tally = Tally::default();
+    let mut missing = None;
     let mut is_warm = options.extent.warm_up.is_zero();
     if is_warm {
         meter.prepare();
     }
-    let started = Instant::now();
-    let schedule = Arc::new(Schedule::new(options.extent, started));
-    let began = SystemTime::now() + options.extent.warm_up;
-    meter.start(schedule.counted_from);
-    meter.lap();
-    for worker in &workers {
-        worker.begin.send(Arc::clone(&schedule)).map_err(|_| WorkerLost)?;
-    }
-    let counted_from = schedule.counted_from;
+    let started = load.begin(options)?;
+    let counted_from = started + options.extent.warm_up;
+    let began = SystemTime::now() + counted_from.saturating_duration_since(Instant::now());
+    meter.start(counted_from);
+    meter.begin_lap();
     let mut counting = Box::pin(sleep_until(counted_from.into()));
-    journal.users(Duration::ZERO, options.concurrency);
     let mut show_at = counted_from + Duration::from_secs(1) + LAG;
     let mut look = interval(LOOK_EVERY);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             text = next(&mut texts) => progress.transcribe(&text),
-            told = recent.recv() => match told {
-                Some(Recent { at, tally: part }) => {
+            news = load.next() => match news {
+                Some(News::Counted(at, part)) => {
                     journal.hand_in(at, |second| measures.note(second, &part, at));
-                    tally.merge(part);
+                    tally.merge(*part);
+                }
+                Some(News::Glanced(agent, glance)) => journal.glanced(agent, glance),
+                Some(News::Lost(reason, n_left)) => {
+                    progress.note(&reason);
+                    missing.get_or_insert(reason);
+                    n_lanes = n_left;
+                    journal.users(counted_from.elapsed(), n_lanes);
+                    if !goes_on_without {
+                        interrupt.force();
+                        load.stop(true);
+                    }
                 }
                 // The last worker has ended.
                 None => break,
@@ -159,7 +125,9 @@ pub(crate) async fn run(
                 if is_warm {
                     journal.reach(counted_from.elapsed());
                 }
-                progress.show(&Board::read(&setup.boards), Instant::now());
+                if let Some(reading) = load.reading() {
+                    progress.show(&reading, Instant::now());
+                }
                 if let Some(trouble) = meter.take_trouble() {
                     progress.note(&format!("{trouble}; its CPU and memory are missing"));
                 }
@@ -176,9 +144,9 @@ pub(crate) async fn run(
                     onlooker.show(SoFar {
                         draft,
                         plan: options.plan(),
-                        n_workers: setting.n_workers,
+                        n_workers,
                         thresholds: options.judge(&tally, elapsed).iter().map(threshold).collect(),
-                        notices: Vec::new(),
+                        notices: missing.iter().cloned().collect(),
                         sampling: meter.sampling(),
                         has_users: false,
                     });
@@ -186,56 +154,40 @@ pub(crate) async fn run(
             }
             () = &mut counting, if !is_warm => {
                 is_warm = true;
-                journal = Journal::new(metrics.clone(), setup.monitor.clone());
-                journal.users(Duration::ZERO, options.concurrency);
+                journal = open_journal(&load, n_lanes);
                 meter.prepare();
                 meter.start(counted_from);
-                meter.lap();
+                meter.begin_lap();
             }
-            () = interrupt.next() => {
-                schedule.stop(Instant::now());
-                let stage = if interrupt.is_urgent() { Stage::Abandoned } else { Stage::Finishing };
-                setup.stage.send_replace(stage);
-            }
+            () = interrupt.next() => load.stop(interrupt.is_urgent()),
         }
     }
     let ended = Instant::now();
     while let Some(text) = texts.as_mut().and_then(|texts| texts.try_recv().ok()) {
         progress.transcribe(&text);
     }
-    let period = meter.lap();
-    let mut n_abandoned = 0;
-    for worker in workers {
-        let Report {
-            tally: rest,
-            n_abandoned: n,
-        } = worker.thread.join().map_err(|_| WorkerLost)?;
-        let at = rest
-            .last_ended
-            .unwrap_or(ended)
-            .saturating_duration_since(counted_from);
-        journal.hand_in(at, |second| measures.note(second, &rest, at));
-        tally.merge(rest);
-        n_abandoned += n;
+    let is_elsewhere = load.hub().is_some();
+    let here = (!is_elsewhere).then(|| meter.lap());
+    let End {
+        rest,
+        document,
+        trouble,
+        evidence,
+        shares,
+    } = load.disband(options)?;
+    let period = here.unwrap_or_else(|| meter.lap_of_agents(ended, evidence));
+    for (at, part) in rest.tallies {
+        journal.hand_in(at, |second| measures.note(second, &part, at));
+        tally.merge(part);
     }
     progress.finish(tally.n_complete);
     let last_ended = tally.last_ended.unwrap_or(ended);
     let elapsed = last_ended.saturating_duration_since(counted_from);
-    // A lane that waits for its time when the run is stopped has not sent what it claimed.
-    let n_unsent = schedule
-        .n_due(ended)
-        .map_or(0, |n_due| n_due.saturating_sub(tally.n_started + n_abandoned));
     let unsent = "Unsent: all places were taken";
-    journal.fail(elapsed, unsent, unsent, n_unsent);
+    journal.fail(elapsed, unsent, unsent, rest.n_unsent);
     let chronicle = journal.finish(elapsed);
     let targets = meter.finish(&chronicle.timeline, &[]);
-    let trouble = setup
-        .trouble
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take();
-    let trouble = trouble.map(|error| format!("{}{}", words(&error), hint(&error, &options.request.url)));
-    let document = setup.document.get().cloned();
+    let setting = setting(options, n_workers);
     if let (None, Some(reason)) = (&document, &trouble) {
         return Err(HttpRunError::NoAnswer {
             host: setting.authority(),
@@ -246,10 +198,10 @@ pub(crate) async fn run(
     Ok(HttpOutcome {
         findings: options.judge(&tally, elapsed),
         health: period.health(Some(percentile(&tally.total.histogram, 95.0))),
-        n_unsent,
+        n_unsent: rest.n_unsent,
         chronicle,
         plan: options.plan(),
-        n_abandoned,
+        n_abandoned: rest.n_abandoned,
         is_interrupted: interrupt.is_requested(),
         setting,
         began,
@@ -259,7 +211,38 @@ pub(crate) async fn run(
         period,
         targets,
         trouble,
+        shares,
+        missing,
     })
+}
+
+/// The makers of the requests, which have made their checks.
+async fn muster(
+    options: &HttpOptions,
+    beside: Beside,
+    monitor: &Monitor,
+    agents: Option<Agents>,
+    interrupt: &mut Interrupt,
+) -> Result<Load, HttpRunError> {
+    if let Some(agents) = agents {
+        return Ok(Load::Fleet(Box::new(Hub::new(agents, options))));
+    }
+    let groups = groups(options.concurrency, options.n_streams);
+    tokio::select! {
+        biased;
+        () = interrupt.next() => Err(RunError::Interrupted.into()),
+        squad = Squad::prepare(options, &groups, beside, monitor.clone(), false) => Ok(Load::Here(squad?)),
+    }
+}
+
+/// The journal of requests that are counted from now on.
+fn journal(metrics: &MetricSet, monitor: &Monitor, load: &Load, n_lanes: usize) -> Journal {
+    let mut journal = Journal::new(metrics.clone(), monitor.clone());
+    if let Some(hub) = load.hub() {
+        journal.set_agents(hub.names().len());
+    }
+    journal.users(Duration::ZERO, n_lanes);
+    journal
 }
 
 /// The next text of the transcript; without a transcript, none ever comes.
@@ -274,42 +257,8 @@ async fn next(texts: &mut Option<mpsc::Receiver<String>>) -> String {
     }
 }
 
-async fn prepare(
-    options: &HttpOptions,
-    request: SampledRequest,
-    transcript: Option<Transcript>,
-) -> Result<(Arc<Setup>, Setting), HttpRunError> {
-    let tls = Tls::new(options.tls.clone())?;
-    let dialer = Dialer {
-        proxies: options.proxy.clone().map(Proxies::always).unwrap_or_default(),
-        buffer_bytes: options.buffer_bytes,
-        ..Dialer::default()
-    };
-    let settings = Arc::new(Settings::new(Arc::new(dialer), Arc::new(tls)));
-    let template = Template::prepare(&options.request, options.version, &settings).await;
-    let template =
-        template.map_err(|error| HttpRunError::Request(error, Box::new(options.request.url.clone())))?;
-    let n_connections = options.concurrency.div_ceil(options.n_streams);
-    let sources: Vec<_> = options.source.into_iter().collect();
-    Preflight::new(template.address().ip(), &sources).check(n_connections)?;
-    // A worker without a connection would have nothing to do.
-    let n_workers = options.n_workers.min(n_connections);
-    let setup = Setup {
-        template: Arc::new(template),
-        settings,
-        source: options.source,
-        goes_on: options.goes_on,
-        compares_lengths: options.compares_lengths,
-        keeps_samples: options.keeps_samples,
-        document: OnceLock::new(),
-        transcript,
-        trouble: Mutex::new(None),
-        stage: watch::Sender::new(Stage::Running),
-        boards: (0..n_workers).map(|_| Board::default()).collect(),
-        monitor: Monitor::new(),
-        request,
-    };
-    let setting = Setting {
+fn setting(options: &HttpOptions, n_workers: usize) -> Setting {
+    Setting {
         url: options.shown_url(),
         method: options.request.method.to_string(),
         version: options.version,
@@ -324,32 +273,5 @@ async fn prepare(
         rate: options.extent.rate,
         warm_up: options.extent.warm_up,
         judges_failures: options.thresholds.iter().any(Threshold::is_of_failures),
-    };
-    Ok((Arc::new(setup), setting))
-}
-
-/// The groups of lanes of each worker: one group per connection.
-fn shares(concurrency: usize, n_streams: usize, n_workers: usize) -> Vec<Vec<usize>> {
-    let mut shares = vec![Vec::new(); n_workers];
-    let n_groups = concurrency.div_ceil(n_streams);
-    for group in 0..n_groups {
-        let n_lanes = n_streams.min(concurrency - group * n_streams);
-        shares[group % n_workers].push(n_lanes);
-    }
-    shares
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lanes_are_shared_out_by_connections() {
-        let check = |concurrency, n_streams, n_workers, expected: &[&[usize]]| {
-            assert_eq!(shares(concurrency, n_streams, n_workers), expected);
-        };
-        check(1, 1, 1, &[&[1]]);
-        check(5, 1, 2, &[&[1, 1, 1], &[1, 1]]);
-        check(10, 4, 2, &[&[4, 2], &[4]]);
     }
 }

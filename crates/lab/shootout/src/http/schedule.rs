@@ -2,16 +2,19 @@
 
 use std::{
     sync::{
-        OnceLock,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
     time::{Duration, Instant},
 };
 
+use plimsoll_load::segment::Stripe;
+use serde::{Deserialize, Serialize};
+
 use super::Rate;
 
 /// The plan of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extent {
     /// `None`: the next request starts when one is done (closed model).
     pub rate: Option<Rate>,
@@ -27,7 +30,9 @@ pub struct Extent {
 #[derive(Debug)]
 pub(crate) struct Schedule {
     extent: Extent,
-    started: Instant,
+    part: Part,
+    /// The start of the run, which may be ahead.
+    pub(crate) started: Instant,
     /// The start of the counted requests.
     pub(crate) counted_from: Instant,
     /// The time after which no request starts; `None` for no limit.
@@ -37,6 +42,37 @@ pub(crate) struct Schedule {
     n_claimed: AtomicU64,
     /// The moment at which a person ended the run.
     stopped: OnceLock<Instant>,
+}
+
+/// Which requests of the plan are made here.
+#[derive(Debug, Clone)]
+pub(crate) enum Part {
+    /// All.
+    Whole,
+    /// Those of this process, which makes the run together with others.
+    Stripe(Arc<Stripe>),
+    /// None.
+    Nothing,
+}
+
+impl Part {
+    /// The position in the plan of the own request number `n`, from 0.
+    fn index(&self, n: u64) -> Option<u64> {
+        match self {
+            Self::Whole => Some(n),
+            Self::Stripe(stripe) => Some(stripe.index(n)),
+            Self::Nothing => None,
+        }
+    }
+
+    /// How many of the first `n` requests of the plan are own ones.
+    fn scale(&self, n: u64) -> u64 {
+        match self {
+            Self::Whole => n,
+            Self::Stripe(stripe) => stripe.scale(n),
+            Self::Nothing => 0,
+        }
+    }
 }
 
 /// Permission for one request.
@@ -49,10 +85,12 @@ pub(crate) struct Ticket {
 }
 
 impl Schedule {
-    pub(crate) fn new(extent: Extent, started: Instant) -> Self {
+    /// The part of a plan that begins at `started`.
+    pub(crate) fn new(extent: Extent, part: Part, started: Instant) -> Self {
         let counted_from = started + extent.warm_up;
         Self {
             extent,
+            part,
             started,
             counted_from,
             // A time beyond the clock's range is no limit.
@@ -80,13 +118,13 @@ impl Schedule {
                     counts: false,
                 });
             }
-            let n = self.n_claimed.fetch_add(1, Relaxed);
+            let n = self.next()?;
             return self.is_within(n).then_some(Ticket {
                 due: None,
                 counts: true,
             });
         };
-        let n = self.n_claimed.fetch_add(1, Relaxed);
+        let n = self.next()?;
         let due = self.started.checked_add(rate.offset(n))?;
         let is_due_in_time = self.until.is_none_or(|until| due < until);
         let n_counted = n.checked_sub(self.n_warm_up);
@@ -96,7 +134,12 @@ impl Schedule {
         })
     }
 
-    /// The number of counted requests that were due before `now` and before the end of the run, in the open model.
+    /// Claims the position in the plan of the next request.
+    fn next(&self) -> Option<u64> {
+        self.part.index(self.n_claimed.fetch_add(1, Relaxed))
+    }
+
+    /// The number of counted requests of this part that were due before `now` and before the end of the run, in the open model.
     pub(crate) fn n_due(&self, now: Instant) -> Option<u64> {
         let ends = [self.until, self.stopped.get().copied()];
         let end = ends.into_iter().flatten().fold(now, Instant::min);
@@ -104,8 +147,12 @@ impl Schedule {
             .extent
             .rate?
             .n_before(end.saturating_duration_since(self.started));
-        let n_counted = n_all.saturating_sub(self.n_warm_up);
-        Some(n_counted.min(self.extent.n_requests.unwrap_or(u64::MAX)))
+        let n_planned = self
+            .extent
+            .n_requests
+            .map_or(u64::MAX, |n| self.n_warm_up.saturating_add(n));
+        let n_own = self.part.scale(n_all.min(n_planned));
+        Some(n_own.saturating_sub(self.part.scale(self.n_warm_up)))
     }
 
     /// The end of the run, if only the time limits the requests. Without this limit, a failing server would be asked
@@ -127,6 +174,8 @@ impl Schedule {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_load::segment::Split;
+
     use super::*;
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
@@ -141,7 +190,7 @@ mod tests {
     /// The claimed requests at these milliseconds: their scheduled start, and `w` for the warm-up.
     fn claims(extent: Extent, at_ms: &[u64]) -> Vec<String> {
         let started = Instant::now();
-        let schedule = Schedule::new(extent, started);
+        let schedule = Schedule::new(extent, Part::Whole, started);
         let claim = |ms: &u64| match schedule.claim(started + MS(*ms)) {
             None => "-".to_owned(),
             Some(Ticket { due, counts }) => {
@@ -205,7 +254,7 @@ mod tests {
                 n_requests,
             };
             assert_eq!(
-                Schedule::new(extent, started).n_due(started + MS(now)),
+                Schedule::new(extent, Part::Whole, started).n_due(started + MS(now)),
                 Some(expected)
             );
         };
@@ -217,11 +266,11 @@ mod tests {
             rate: Some("100".parse().unwrap()),
             ..ENDLESS
         };
-        let schedule = Schedule::new(extent, started);
+        let schedule = Schedule::new(extent, Part::Whole, started);
         schedule.stop(started + MS(45));
         schedule.stop(started + MS(99));
         assert_eq!(schedule.n_due(started + MS(500)), Some(5));
-        assert_eq!(Schedule::new(ENDLESS, started).n_due(started), None);
+        assert_eq!(Schedule::new(ENDLESS, Part::Whole, started).n_due(started), None);
     }
 
     #[test]
@@ -233,7 +282,7 @@ mod tests {
                 duration,
                 ..ENDLESS
             };
-            assert_eq!(Schedule::new(extent, started).only_end(), expected);
+            assert_eq!(Schedule::new(extent, Part::Whole, started).only_end(), expected);
         };
         check(None, None, None);
         check(None, Some(MS(5)), Some(started + MS(5)));
@@ -243,9 +292,61 @@ mod tests {
     #[test]
     fn nothing_starts_after_a_stop() {
         let now = Instant::now();
-        let schedule = Schedule::new(ENDLESS, now);
+        let schedule = Schedule::new(ENDLESS, Part::Whole, now);
         assert!(schedule.claim(now).is_some());
         schedule.stop(now);
         assert_eq!(schedule.claim(now), None);
+    }
+
+    #[test]
+    fn parts_together_make_the_requests_of_the_whole() {
+        let started = Instant::now();
+        let all_of = |extent: Extent, part: Part| {
+            let schedule = Schedule::new(extent, part, started);
+            let claims = std::iter::from_fn(|| schedule.claim(started + extent.warm_up));
+            let starts: Vec<_> = claims
+                .map(|ticket| (ticket.due.map(|due| due - started), ticket.counts))
+                .collect();
+            (starts, schedule.n_due(started + Duration::from_secs(100)))
+        };
+        for (rate, warm_up, duration, n_requests) in [
+            (None, 0, None, Some(100)),
+            (None, 10, None, Some(7)),
+            (Some("1000"), 0, Some(MS(50)), None),
+            (Some("1000"), 13, Some(MS(50)), None),
+            (Some("300"), 13, None, Some(29)),
+        ] {
+            let extent = Extent {
+                rate: rate.map(|rate| rate.parse().unwrap()),
+                warm_up: MS(warm_up),
+                duration,
+                n_requests,
+            };
+            let (whole, n_due) = all_of(extent, Part::Whole);
+            for shares in [vec![1], vec![1, 1, 1], vec![2, 2, 1], vec![1, 0, 1, 0]] {
+                let parts = (0..shares.len()).map(|own| {
+                    let split = Split::by_shares(shares.clone(), own);
+                    all_of(
+                        extent,
+                        split.map_or(Part::Nothing, |it| Part::Stripe(it.stripe().clone())),
+                    )
+                });
+                let parts: Vec<_> = parts.collect();
+                let mut together: Vec<_> = parts.iter().flat_map(|(starts, _)| starts.clone()).collect();
+                together.sort();
+                assert_eq!(together, whole, "{extent:?} {shares:?}");
+                let sum = parts.iter().try_fold(0, |sum, (_, n_due)| Some(sum + (*n_due)?));
+                assert_eq!(sum, n_due, "{extent:?} {shares:?}");
+                // In turn, so none is far ahead.
+                if let ([_, _, _], Some(n_due)) = (shares.as_slice(), n_due) {
+                    let n_own = parts[0].1.unwrap();
+                    let share = shares[0] as f64 / shares.iter().sum::<u64>() as f64;
+                    assert!(
+                        (n_own as f64 - n_due as f64 * share).abs() <= 1.0,
+                        "{n_own} of {n_due}"
+                    );
+                }
+            }
+        }
     }
 }

@@ -7,6 +7,8 @@ use std::{
     time::Duration,
 };
 
+use plimsoll_load::histogram::Histogram;
+
 use super::board::add;
 
 /// Buckets per doubling, as a power of two. Reason: with 32 the middle of a bucket is within 1.6 % of all that it holds.
@@ -44,6 +46,14 @@ impl Counts {
         self.0.resize(N_BUCKETS, 0);
         for (sum, count) in self.0.iter_mut().zip(&spread.0) {
             *sum += count.load(Relaxed);
+        }
+    }
+
+    /// Adds times that another machine has counted.
+    pub(super) fn add_all(&mut self, times: &Histogram) {
+        self.0.resize(N_BUCKETS, 0);
+        for (us, n) in times.recorded() {
+            self.0[bucket(us)] += n;
         }
     }
 
@@ -106,6 +116,19 @@ mod tests {
             us += 1 + us / 97;
         }
         assert_eq!(bucket(u64::MAX), N_BUCKETS - 1);
+    }
+
+    #[test]
+    fn times_of_other_machines_are_in_the_same_buckets() {
+        let (spread, mut times) = (Spread::default(), Histogram::small());
+        for us in [1, 60, 60, 900] {
+            spread.add(us);
+            times.record(Duration::from_micros(us));
+        }
+        let (mut own, mut told) = (Counts::default(), Counts::default());
+        own.add(&spread);
+        told.add_all(&times);
+        assert_eq!(own, told);
     }
 
     #[test]

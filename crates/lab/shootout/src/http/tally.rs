@@ -1,8 +1,12 @@
 //! The counts of a worker, and their sum over all workers.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 use plimsoll_clients::http::{Attempt, Reply};
+use serde::{Deserialize, Serialize};
 
 use super::{
     failures::{Failures, Kind},
@@ -12,7 +16,7 @@ use super::{
 };
 
 /// Counts and times of requests. The times are those of complete requests.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Tally {
     /// Requests that count and were started.
     pub(crate) n_started: u64,
@@ -47,9 +51,29 @@ pub(crate) struct Tally {
     /// The whole time.
     pub(crate) total: Phase,
     /// The end of the last request.
+    #[serde(skip)]
     pub(crate) last_ended: Option<Instant>,
+    #[serde(skip)]
     pub(crate) samples: Option<Samples>,
+    /// Bodies that wait for the length which all must have.
+    #[serde(skip)]
+    pub(crate) unjudged: Unjudged,
 }
+
+/// The lengths of bodies of complete requests, with their number, as long as the right length is not known.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Unjudged {
+    lengths: BTreeMap<u64, u64>,
+    /// Those beyond [`MAX_LENGTHS`].
+    n_further: u64,
+}
+
+/// The most different lengths. Reason: the right one is known after a round trip to the coordinator, and a server whose
+/// first thousands of bodies all differ has hardly any with the right length.
+const MAX_LENGTHS: usize = 10_000;
+
+/// Why a request counts as failed although its response is complete.
+const OTHER_LENGTH: &str = "another length than the first response";
 
 /// The end of one request.
 pub(crate) enum Ending {
@@ -92,8 +116,7 @@ impl Tally {
         self.n_kept_alive += u64::from(reply.is_persistent);
         self.n_body_bytes += reply.n_body_bytes;
         if expected_length.is_some_and(|expected| expected != reply.n_body_bytes) {
-            self.failures
-                .count(Kind::Length, "another length than the first response".into());
+            self.failures.count(Kind::Length, OTHER_LENGTH.into());
         }
         let timings = &attempt.timings;
         let begin = ticket.due.unwrap_or(timings.started);
@@ -139,15 +162,46 @@ impl Tally {
         self.waiting.merge(&other.waiting);
         self.total.merge(&other.total);
         self.last_ended = self.last_ended.max(other.last_ended);
+        self.unjudged.merge(other.unjudged);
         match (&mut self.samples, other.samples) {
             (Some(own), Some(other)) => own.merge(other),
             (own, other) => *own = own.take().or(other),
         }
     }
 
+    /// Judges the bodies that waited for the length which all must have.
+    pub(crate) fn judge_lengths(&mut self, expected: u64) {
+        let Unjudged { lengths, n_further } = std::mem::take(&mut self.unjudged);
+        let others = lengths.into_iter().filter(|(length, _)| *length != expected);
+        let n_others = others.map(|(_, n)| n).sum::<u64>() + n_further;
+        self.failures.add(Kind::Length, OTHER_LENGTH.into(), n_others);
+    }
+
     /// Failures but for length, which are of complete requests.
     pub(crate) fn n_incomplete(&self) -> u64 {
         self.failures.total() - self.failures.of(Kind::Length)
+    }
+}
+
+impl Unjudged {
+    /// A complete request had a body of this length.
+    pub(crate) fn add(&mut self, length: u64) {
+        self.add_all(length, 1);
+    }
+
+    fn merge(&mut self, other: Self) {
+        for (length, n) in other.lengths {
+            self.add_all(length, n);
+        }
+        self.n_further += other.n_further;
+    }
+
+    fn add_all(&mut self, length: u64, n: u64) {
+        if self.lengths.len() < MAX_LENGTHS || self.lengths.contains_key(&length) {
+            *self.lengths.entry(length).or_default() += n;
+        } else {
+            self.n_further += n;
+        }
     }
 }
 
@@ -235,5 +289,38 @@ mod tests {
         assert_eq!((twice.n_non_2xx, twice.n_body_bytes), (4, 44));
         assert_eq!((twice.failures.of(Kind::Length), twice.failures.total()), (2, 4));
         assert_eq!(twice.total.histogram.count(), 8);
+    }
+
+    #[test]
+    fn lengths_that_waited_are_judged_like_the_others() {
+        let begin = Instant::now();
+        let ticket = Ticket {
+            due: None,
+            counts: true,
+        };
+        let lengths = [5, 7, 5, 6, 7, 5];
+        let (mut at_once, mut later) = (Tally::default(), [Tally::default(), Tally::default()]);
+        for (at, length) in lengths.into_iter().enumerate() {
+            let attempt = attempt(begin, 200, length);
+            at_once.record(ticket, &attempt, Some(5));
+            later[at % 2].record(ticket, &attempt, None);
+            later[at % 2].unjudged.add(length);
+        }
+        let [mut merged, other] = later;
+        merged.merge(other);
+        assert_eq!(merged.failures.total(), 0);
+        merged.judge_lengths(5);
+        merged.judge_lengths(6);
+        assert_eq!(merged.failures, at_once.failures);
+        assert_eq!(merged.failures.of(Kind::Length), 3);
+    }
+
+    #[test]
+    fn lengths_are_bounded_and_none_is_lost() {
+        let mut tally = Tally::default();
+        (0..MAX_LENGTHS as u64 + 100).for_each(|length| tally.unjudged.add(length));
+        assert_eq!(tally.unjudged.lengths.len(), MAX_LENGTHS);
+        tally.judge_lengths(0);
+        assert_eq!(tally.failures.total(), MAX_LENGTHS as u64 + 99);
     }
 }

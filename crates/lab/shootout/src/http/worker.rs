@@ -17,7 +17,7 @@ use plimsoll_clients::http::{Attempt, Connections, HttpError, Repeater, Settings
 use plimsoll_load::{generator::Monitor, pacer::Pacer};
 use tokio::{
     runtime::{Builder, LocalOptions, LocalRuntime},
-    sync::watch,
+    sync::{Notify, watch},
     task::JoinSet,
     time::{Instant as TokioInstant, sleep_until},
 };
@@ -58,7 +58,12 @@ pub(crate) struct Setup {
     /// Whether all bodies must have the length of the first (no `-l`).
     pub(crate) compares_lengths: bool,
     pub(crate) keeps_samples: bool,
+    /// The first response of this process.
     pub(crate) document: OnceLock<Document>,
+    /// The length of the first response of all processes that make the run together; `None`: this one has all requests.
+    pub(crate) common_length: Option<OnceLock<u64>>,
+    /// Wakes whoever waits for the first response and for trouble.
+    pub(crate) news: Arc<Notify>,
     /// Shows the exchanges themselves; `None` in most runs.
     pub(crate) transcript: Option<Transcript>,
     /// The failure that ended the run.
@@ -68,6 +73,16 @@ pub(crate) struct Setup {
     pub(crate) monitor: Monitor,
     /// The request in single samples.
     pub(crate) request: SampledRequest,
+}
+
+impl Setup {
+    /// The length that all bodies must have; `None` while it is not known.
+    pub(crate) fn expected_length(&self) -> Option<u64> {
+        match &self.common_length {
+            Some(length) => length.get().copied(),
+            None => self.document.get().map(|document| document.n_bytes),
+        }
+    }
 }
 
 /// The coordinator's hold on a worker.
@@ -200,11 +215,15 @@ impl Shared {
             () = all_lanes => {}
             () = abandoned => {}
         }
-        let samples = self.tally.borrow_mut().samples.take();
+        let rest = self.take_tally();
+        let Tally {
+            samples, unjudged, ..
+        } = self.tally.take();
         Report {
             tally: Tally {
                 samples,
-                ..self.take_tally()
+                unjudged,
+                ..rest
             },
             n_abandoned: self.n_under_way.get(),
         }
@@ -229,14 +248,19 @@ impl Shared {
         }
     }
 
-    /// Takes the counts since the last call, except samples for a plot.
+    /// Takes the counts since the last call, except samples for a plot, and lengths that cannot be judged yet.
     fn take_tally(&self) -> Tally {
         let mut tally = self.tally.borrow_mut();
+        if let Some(length) = self.setup.expected_length() {
+            tally.judge_lengths(length);
+        }
         let samples = tally.samples.take();
+        let unjudged = std::mem::take(&mut tally.unjudged);
         let recent = std::mem::replace(
             &mut *tally,
             Tally {
                 samples,
+                unjudged,
                 ..Tally::default()
             },
         );
@@ -260,6 +284,10 @@ impl Shared {
     }
 
     async fn lane(self: Rc<Self>, repeater: Repeater) {
+        // Agents begin together.
+        if self.schedule.started > Instant::now() && !self.pacer.until(self.schedule.started).await {
+            return;
+        }
         let mut backoff = Backoff::default();
         while let Some(ticket) = self.schedule.claim(Instant::now()) {
             if let Some(due) = ticket.due
@@ -305,17 +333,22 @@ impl Shared {
             let _ = setup
                 .document
                 .set(Document::new(reply.n_body_bytes, reply.details.as_deref()));
+            setup.news.notify_one();
         }
         let board = &setup.boards[self.worker_idx];
         let mut tally = self.tally.borrow_mut();
         if ticket.counts {
-            let expected = setup.document.get().map(|document| document.n_bytes);
-            let expected = expected.filter(|_| setup.compares_lengths);
+            let expected = setup.expected_length().filter(|_| setup.compares_lengths);
             if let Some(singles) = &self.singles {
                 singles.note(ticket, &attempt, expected);
             }
             match tally.record(ticket, &attempt, expected) {
-                Ending::Complete(time) => board.complete(time),
+                Ending::Complete(time) => {
+                    if let (true, None, Ok(reply)) = (setup.compares_lengths, expected, &attempt.outcome) {
+                        tally.unjudged.add(reply.n_body_bytes);
+                    }
+                    board.complete(time);
+                }
                 Ending::Failed => board.failed(),
             }
         } else {
@@ -344,5 +377,6 @@ impl Shared {
             *stage = Stage::Finishing.max(*stage);
             is_running
         });
+        setup.news.notify_one();
     }
 }

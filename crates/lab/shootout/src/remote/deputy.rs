@@ -49,7 +49,7 @@ pub struct Post {
 
 /// The workers of an agent.
 #[derive(Debug)]
-pub struct Deputy {
+pub(crate) struct Deputy {
     /// `None` once they have been told to end.
     staff: Option<Staff>,
     n_workers: usize,
@@ -73,7 +73,7 @@ impl Deputy {
     ///
     /// # Errors
     /// The agent has no room for its clients, or cannot reach the servers, in words.
-    pub async fn prepare(job: &Job, instance: usize, n_instances: usize) -> Result<Self, String> {
+    pub(crate) async fn prepare(job: &Job, instance: usize, n_instances: usize) -> Result<Self, String> {
         let common = job.common()?;
         let located = servers::resolve(&common)
             .await
@@ -129,7 +129,7 @@ impl Deputy {
     ///
     /// # Errors
     /// An order that makes no sense, or a worker that is gone, in words.
-    pub async fn serve(mut self, mut post: Post) -> Result<(), String> {
+    pub(crate) async fn serve(mut self, mut post: Post) -> Result<(), String> {
         let pacer = Pacer::new().map_err(|error| format!("start the timer of the schedule: {error}"))?;
         self.monitor.take();
         while let Some(staff) = &mut self.staff {

@@ -59,6 +59,7 @@ impl Hub {
             orders: posts,
             told,
             clocks,
+            goes_on: _,
         } = agents;
         let numbering = Numbering {
             n_agents: names.len(),

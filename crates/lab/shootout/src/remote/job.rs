@@ -20,7 +20,7 @@ use crate::{
 
 /// The clients of a bench, for its agents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Job {
+pub(crate) struct Job {
     /// The URLs of all servers.
     urls: Vec<String>,
     server_type: String,
@@ -70,7 +70,7 @@ impl Job {
     }
 
     /// The number of clients of the first step and the largest planned number, on all agents together.
-    pub fn n_clients(&self) -> (usize, usize) {
+    pub(crate) fn n_clients(&self) -> (usize, usize) {
         (self.n_first, self.n_clients.unwrap_or(self.n_first))
     }
 

@@ -13,9 +13,9 @@ pub struct Share {
     pub name: String,
     /// Its part of the clients, from 0 to 1.
     pub share: f64,
-    /// The most clients that were connected at the same time.
+    /// The most clients that were connected at the same time; in `http` the requests that may be in progress.
     pub n_most: usize,
-    /// Messages that its clients had answered; in `connect` the attempts to get ready.
+    /// Messages that its clients had answered; in `connect` the attempts to get ready, in `http` the requests that ended.
     pub n_complete: u64,
     /// The evidence about its generator.
     pub evidence: Evidence,

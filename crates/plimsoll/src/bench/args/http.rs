@@ -27,9 +27,12 @@ Examples:
   plimsoll bench http -k -c 100 --duration 30s http://localhost:3000/ --watch :3000
   plimsoll bench http -k --rate 500 --duration 1m --threshold 'latency:p(99)<200' localhost:3000/
   plimsoll bench http --http2 -c 100 --streams 10 -p order.json https://localhost/orders
+  plimsoll bench http --rate 50000 -k -c 600 --duration 1m http://10.0.0.1/ \\
+      --fleet nats://localhost:4222 --agents 3
 
 Exit codes: 0 all well; 1 the run could not be done or was ended by a failure; 2 wrong usage;
-3 requests failed (without -r), or a threshold does not hold; 105 a signal ended the run.";
+3 requests failed (without -r), or a threshold does not hold; 105 a signal ended the run;
+111 an agent is missing.";
 
 /// Sends one HTTP request many times.
 #[derive(Debug, Clone, Args)]

@@ -72,6 +72,8 @@ pub(crate) fn outcome() -> HttpOutcome {
         is_interrupted: false,
         trouble: None,
         findings: Vec::new(),
+        shares: Vec::new(),
+        missing: None,
     }
 }
 

@@ -11,6 +11,7 @@ use super::percentiles::{FINE, at_ms, bars};
 use crate::{
     http::{Rate, failures::Kind, outcome::HttpOutcome, phase::Phase},
     meter::{Watched, seconds},
+    remote::Share,
 };
 
 #[derive(Serialize)]
@@ -65,6 +66,19 @@ struct Document<'a> {
     interrupted: bool,
     faulty: bool,
     notes: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    agents: Vec<AgentObject<'a>>,
+}
+
+/// What one agent did.
+#[derive(Serialize)]
+struct AgentObject<'a> {
+    name: &'a str,
+    concurrency: usize,
+    requests: u64,
+    generator_cpu_seconds: f64,
+    rss_bytes: Option<u64>,
+    lost_at_seconds: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -192,6 +206,20 @@ fn object(outcome: &HttpOutcome) -> Document<'_> {
         interrupted: outcome.is_interrupted,
         faulty: outcome.is_faulty(),
         notes: outcome.remarks(),
+        agents: outcome.shares.iter().map(AgentObject::of).collect(),
+    }
+}
+
+impl<'a> AgentObject<'a> {
+    fn of(share: &'a Share) -> Self {
+        Self {
+            name: &share.name,
+            concurrency: share.n_most,
+            requests: share.n_complete,
+            generator_cpu_seconds: seconds(share.evidence.cpu),
+            rss_bytes: share.rss_bytes,
+            lost_at_seconds: share.lost_at.map(seconds),
+        }
     }
 }
 
