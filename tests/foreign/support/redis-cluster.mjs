@@ -27,7 +27,7 @@ export class RedisCluster {
     cluster.#password = password;
     const ports = [];
     const options = () => [
-      ...["--appendonly", forgets ? "no" : "yes", "--appendfsync", "everysec", "--cluster-enabled", "yes"],
+      ...["--appendonly", forgets ? "no" : "yes", "--appendfsync", "always", "--cluster-enabled", "yes"],
       ...["--cluster-node-timeout", NODE_TIMEOUT_MS, "--cluster-replica-validity-factor", "0"],
       ...["--repl-diskless-sync-delay", "0", "--cluster-port", ports.at(-1)],
       ...(password ? ["--requirepass", password, "--masterauth", password] : []),
