@@ -21,7 +21,7 @@ const MARKED = {
   "README.md": 3,
   "docs/how-to/behind-a-proxy.md": 2,
   "docs/how-to/reliable-streams.md": 3,
-  "docs/how-to/several-machines.md": 4,
+  "docs/how-to/several-machines.md": 5,
   "docs/how-to/several-servers.md": 2,
   "docs/install.md": 1,
   "docs/migrate/from-action-cable.md": 1,
