@@ -119,11 +119,22 @@ pub struct Director {
 }
 
 impl Director {
+    /// Hands over all orders of this queue, each when the agent has the one before, until their sender is gone.
+    ///
+    /// # Errors
+    /// As [`Self::give`]; the other orders are left.
+    pub async fn give_all(mut self, mut orders: mpsc::Receiver<Box<RawValue>>) -> Result<(), FleetError> {
+        while let Some(next) = orders.recv().await {
+            self.give(next).await?;
+        }
+        Ok(())
+    }
+
     /// Hands orders over, and returns when the agent has them. In JSON they are no longer than [`Self::MAX_BYTES`].
     ///
     /// # Errors
     /// The agent does not take them. It counts as lost then.
-    pub async fn give(&mut self, orders: Box<RawValue>) -> Result<(), FleetError> {
+    async fn give(&mut self, orders: Box<RawValue>) -> Result<(), FleetError> {
         let order = Order::Work(Work {
             number: self.n_given,
             orders,

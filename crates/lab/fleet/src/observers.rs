@@ -407,16 +407,13 @@ async fn engage(crew: &mut Crew, key: Option<&FleetKey>) -> Vec<Engaged> {
 
 /// Hands one observer its letters.
 async fn direct(
-    mut director: Director,
-    mut letters: mpsc::Receiver<Box<RawValue>>,
+    director: Director,
+    letters: mpsc::Receiver<Box<RawValue>>,
     member: usize,
     fail: mpsc::Sender<(usize, FleetError)>,
 ) {
-    while let Some(letter) = letters.recv().await {
-        if let Err(error) = director.give(letter).await {
-            let _over = fail.send((member, error)).await;
-            return;
-        }
+    if let Err(error) = director.give_all(letters).await {
+        let _over = fail.send((member, error)).await;
     }
 }
 

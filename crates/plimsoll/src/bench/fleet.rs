@@ -183,16 +183,13 @@ impl Field {
 
 /// Hands one agent its letters.
 async fn direct(
-    mut director: Director,
-    mut letters: mpsc::Receiver<Box<RawValue>>,
+    director: Director,
+    letters: mpsc::Receiver<Box<RawValue>>,
     agent: usize,
     say: mpsc::Sender<(usize, Said)>,
 ) {
-    while let Some(batch) = letters.recv().await {
-        if let Err(error) = director.give(batch).await {
-            let _over = say.send((agent, Said::Lost(error.to_string()))).await;
-            return;
-        }
+    if let Err(error) = director.give_all(letters).await {
+        let _over = say.send((agent, Said::Lost(error.to_string()))).await;
     }
 }
 

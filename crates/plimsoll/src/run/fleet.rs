@@ -182,7 +182,8 @@ async fn prepare(
         plan.thresholds = Rules::new();
     }
     if let Some(steady) = &package.steady {
-        plan = steady.segment(&plan, &Split::equal(task.n_instances, task.instance))?;
+        let split = Split::equal(task.n_instances, task.instance);
+        plan = steady.segment(steady.plan(&plan)?, &split)?;
     }
     // The coordinator, which has all samples, judges them.
     for rule in plan.thresholds.values_mut().flatten() {

@@ -16,7 +16,7 @@ use std::{
     io,
     sync::{
         OnceLock,
-        mpsc::{Sender, SyncSender, channel, sync_channel},
+        mpsc::{Receiver, Sender, SyncSender, channel, sync_channel},
     },
     thread,
     time::{Duration, Instant},
@@ -148,9 +148,7 @@ impl Sampling {
         let deadline = Instant::now() + PREPARE_WITHIN;
         let elsewhere = self.remote.get().map(|remote| remote.ask(RemoteOrder::Prepare));
         self.ask(PREPARE_WITHIN, Order::Prepare).for_each(drop);
-        if let Some(is_done) = elsewhere {
-            let _late = is_done.recv_timeout(deadline.saturating_duration_since(Instant::now()));
-        }
+        wait_until(deadline, elsewhere);
     }
 
     /// The load began at this instant.
@@ -167,12 +165,7 @@ impl Sampling {
     /// The accounts of the targets so far, in their given order. Targets with a slow reading in progress are omitted.
     pub fn so_far(&self) -> Vec<Account> {
         let mut accounts = self.accounts(TELL_WITHIN, Order::Tell);
-        accounts.extend(
-            self.remote
-                .get()
-                .into_iter()
-                .flat_map(|remote| remote.ledger().accounts()),
-        );
+        accounts.extend(self.accounts_elsewhere());
         accounts
     }
 
@@ -181,16 +174,15 @@ impl Sampling {
         let deadline = Instant::now() + FINISH_WITHIN;
         let elsewhere = self.remote.get().map(|remote| remote.ask(RemoteOrder::Finish));
         let mut accounts = self.accounts(FINISH_WITHIN, Order::Finish);
-        if let Some(is_done) = elsewhere {
-            let _late = is_done.recv_timeout(deadline.saturating_duration_since(Instant::now()));
-        }
-        accounts.extend(
-            self.remote
-                .get()
-                .into_iter()
-                .flat_map(|remote| remote.ledger().accounts()),
-        );
+        wait_until(deadline, elsewhere);
+        accounts.extend(self.accounts_elsewhere());
         accounts
+    }
+
+    /// The accounts of targets that other programs sample.
+    fn accounts_elsewhere(&self) -> impl Iterator<Item = Account> {
+        let remote = self.remote.get().into_iter();
+        remote.flat_map(|remote| remote.ledger().accounts())
     }
 
     fn accounts(&self, within: Duration, order: fn(SyncSender<Account>) -> Order) -> Vec<Account> {
@@ -237,6 +229,13 @@ impl Sampling {
     /// The names of all targets on this machine.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.targets.iter().map(|target| target.name.as_str())
+    }
+}
+
+/// Waits for what was ordered of other programs, if it was, and at most until then.
+fn wait_until(deadline: Instant, is_done: Option<Receiver<()>>) {
+    if let Some(is_done) = is_done {
+        let _late = is_done.recv_timeout(deadline.saturating_duration_since(Instant::now()));
     }
 }
 

@@ -62,7 +62,7 @@ pub(crate) struct Setup {
     pub(crate) document: OnceLock<Document>,
     /// The length of the first response of all processes that make the run together; `None`: this one has all requests.
     pub(crate) common_length: Option<OnceLock<u64>>,
-    /// Wakes whoever waits for the first response and for trouble.
+    /// Told when there is a first response, or trouble: an agent passes both on.
     pub(crate) news: Arc<Notify>,
     /// Shows the exchanges themselves; `None` in most runs.
     pub(crate) transcript: Option<Transcript>,

@@ -236,8 +236,8 @@ fn prepare(
     let (whole, plan) = match &package.steady {
         None => (whole.clone(), whole.segment(&split)),
         Some(steady) => {
-            let whole = of_search(whole)?;
-            (steady.plan(&whole)?, steady.segment(&whole, &split)?)
+            let whole = steady.plan(&of_search(whole)?)?;
+            (whole.clone(), steady.segment(whole, &split)?)
         }
     };
     check_memory(Crowd::of(UserKind::Scenario, &plan))?;

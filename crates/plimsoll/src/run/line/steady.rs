@@ -58,12 +58,12 @@ impl SteadyLoad {
         plan(whole, &weights(whole), self)
     }
 
-    /// An agent's part of a load test with this load.
+    /// An agent's part of a load test whose plan is [that of this load](Self::plan).
     ///
     /// # Errors
-    /// The load is beyond what can be planned, or what this machine can open.
-    pub(in crate::run) fn segment(&self, whole: &Plan, split: &Split) -> Result<Plan, Failure> {
-        let own = self.plan(whole)?.segment(split);
+    /// The part is more than this machine can open.
+    pub(in crate::run) fn segment(&self, plan: Plan, split: &Split) -> Result<Plan, Failure> {
+        let own = plan.segment(split);
         if self.unit != Unit::Rate {
             let n_connections = preflight::raise_open_file_limit().n_connections();
             if let Some(reason) = shortage(planned_vus(&own), n_connections) {
