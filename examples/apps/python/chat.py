@@ -9,6 +9,7 @@ import hmac
 import json
 import os
 import signal
+import socket
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -17,6 +18,7 @@ from broadcaster import HttpBroadcaster
 
 PATH = "/_anycable"
 MAX_BODY_BYTES = 1024 * 1024
+LINGER_SECONDS = 1
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -53,7 +55,19 @@ class Handler(BaseHTTPRequestHandler):
             return self.rfile.read(int(length))
         self.close_connection = True
         self.answer(400, {"error": f"Content-Length must be a number up to {MAX_BODY_BYTES}"})
+        self.linger()
         return None
+
+    def linger(self):
+        """Drops what the client still sends. A close with unread bytes would reset the connection and lose the answer."""
+        self.connection.settimeout(LINGER_SECONDS)
+        n_left = 2 * MAX_BODY_BYTES
+        try:
+            self.connection.shutdown(socket.SHUT_WR)
+            while n_left > 0 and (dropped := self.rfile.read1(n_left)):
+                n_left -= len(dropped)
+        except OSError:
+            pass  # The client is gone, or sends no more.
 
     def is_authorized(self):
         given = self.headers.get("Authorization", "")

@@ -14,6 +14,9 @@ use crate::document::Place;
 /// not fill memory.
 const MOST_TOLD: usize = 100;
 
+/// The name of the step at which clients fail because others have failed.
+const WAIT_ALL: &str = "wait_all";
+
 /// A failed step, with the expected and the actual message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
@@ -121,10 +124,13 @@ impl Failures {
         told.n_further = told.n_further.saturating_add(n);
     }
 
-    /// All failures, and how many clients failed in further ways.
+    /// All failures, and how many clients failed in further ways. Those at a barrier, which the failures of other
+    /// clients cause, come last: an agent may tell them before the agent of the cause tells the cause.
     pub(super) fn list(&self) -> (Vec<Failure>, u64) {
         let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        (told.failures.clone(), told.n_further)
+        let mut failures = told.failures.clone();
+        failures.sort_by_key(|failure| failure.step == WAIT_ALL);
+        (failures, told.n_further)
     }
 }
 
@@ -184,6 +190,27 @@ mod tests {
                ++ got: nothing
                client 4 of group listener"#]]
         .assert_eq(&told.join("\n"));
+    }
+
+    #[test]
+    fn a_cause_is_told_before_its_consequences() {
+        let failures = Failures::default();
+        for (client, step) in [(1, WAIT_ALL), (2, "receive"), (3, "connect")] {
+            let failed = Failed {
+                group: "default",
+                client,
+                step,
+                place: None,
+            };
+            failures.add(failed, unmet("nothing"));
+        }
+        let steps: Vec<_> = failures
+            .list()
+            .0
+            .into_iter()
+            .map(|failure| failure.step)
+            .collect();
+        assert_eq!(steps, ["receive", "connect", WAIT_ALL]);
     }
 
     #[test]
