@@ -156,9 +156,6 @@ scenarios: [{ flow: [{ get: { url: "/a", expect: { statusCode: 200 } } }, { thin
     await check(file("{ duration: 1, users: 2 }", sequence), /config\.payload: the `order` sequence is that of arrivals/);
     const late = "{ post: { url: /, formData: { a: { fromFile: '{{ x }}' } } } }";
     await check(file(one, "", late), /formData\.a\.fromFile: the path depends on the user/);
-    const metrics = ", plugins: { publish-metrics: [{ type: statsd, host: localhost }] }";
-    await check(file(one, metrics), /`publish-metrics` and --fleet exclude each other|unknown reporter/);
-    await check(file(one), /--out and --fleet exclude each other/, "--out", "json=a.json");
   });
 
   test("a module that asks for what agents do not have names the agent", async (t) => {

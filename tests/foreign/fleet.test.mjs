@@ -351,7 +351,6 @@ describe("mistakes", () => {
     const run = (...args) => plimsollIn({ cwd }, "run", "--fleet", "nats://localhost:1", ...args, "script.js");
     for (const [args, words] of [
       [[], /for example --agents 3/],
-      [["--agents", "2", "--out", "json=a.json"], /--out and --fleet exclude each other/],
       [["--agents", "2", "--execution-segment", "0:1/2"], /`executionSegment` and --fleet exclude each other/],
       [["--agents", "2", "--secret-source", "mock=a=b"], /--secret-source and --fleet exclude each other/],
     ]) {

@@ -175,19 +175,17 @@ impl<'a> Session<'a> {
         users: Users<T::Stages>,
         errand: Errand,
     ) -> Result<Status, Failure> {
-        self.check_fleet()?;
         self.run(OnEngine::new(test, users, Some(errand))).await
     }
 
-    /// Checks that a fleet can do what the flags ask for.
+    /// Checks that a fleet can do what the flags of a bench ask for.
     ///
     /// # Errors
     /// It cannot.
     pub(crate) fn check_fleet(&self) -> Result<(), Failure> {
         if !self.outputs.descriptions().is_empty() {
             return Err(Failure::Usage(
-                "--out and --fleet exclude each other: samples stay on the agents, and only their sums come to the \
-                 coordinator. The figures are in the summary (--format json) and the report (--report)"
+                "--out and --fleet exclude each other for benches: their agents send sums, and no single samples. The figures are in the summary (--format json) and the report (--report)"
                     .to_owned(),
             ));
         }

@@ -294,6 +294,7 @@ impl<W: Workshop + 'static> Service<'_, W> {
             told,
             orders: job.orders.subscribe(),
             timepiece: self.timepiece,
+            gives_samples: assignment.gives_samples,
         };
         let outbox = Outbox {
             link: self.agent.link.clone(),

@@ -2,12 +2,13 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
 };
 
 use bytes::Bytes;
 use futures_util::StreamExt;
+use plimsoll_load::metrics::{Registry, SampleSender};
 use serde_json::value::RawValue;
 use tokio::{
     sync::mpsc,
@@ -24,6 +25,7 @@ use crate::{
     parcel::{Label, Parcel},
     post::{Arrival, Inbox, Place, confirm},
     recruit::ANSWER_WITHIN,
+    samples::Intake,
 };
 
 /// The silence after which an agent counts as lost. Reason: a stopped machine or a NATS that is started anew is back earlier.
@@ -88,6 +90,8 @@ struct Shared {
     heard_at: Mutex<Vec<Instant>>,
     clocks: Mutex<Vec<Clock>>,
     parcels: Mutex<HashMap<String, Parcel>>,
+    /// Where single samples go. Empty: there are none.
+    intake: OnceLock<Intake>,
 }
 
 /// What is known of the clocks of the agents of a run.
@@ -160,6 +164,7 @@ impl Crew {
             heard_at: Mutex::new(vec![Instant::now(); n]),
             clocks: Mutex::new(vec![Clock::default(); n]),
             parcels: Mutex::default(),
+            intake: OnceLock::new(),
         });
         let (sender, told) = mpsc::channel(MAX_WAITING);
         let listener = Listener {
@@ -232,6 +237,19 @@ impl Crew {
         }
     }
 
+    /// Asks agents for single samples, and hands them to outputs. To be called once, before their parts are assigned.
+    pub(crate) fn take_samples(&self, registry: &Arc<Registry>, outputs: Vec<SampleSender>) {
+        let n_members = self.members.len();
+        self.shared
+            .intake
+            .get_or_init(|| Intake::new(n_members, Arc::clone(registry), outputs, self.timepiece));
+    }
+
+    /// Where single samples go. `None`: no output takes them.
+    pub(crate) fn intake(&self) -> Option<&Intake> {
+        self.shared.intake.get()
+    }
+
     /// Gives all agents the package to make their parts of the run from.
     ///
     /// # Errors
@@ -257,6 +275,7 @@ impl Crew {
                 signature: key.map(|key| key.sign(&member.nonce, &label.digest)),
                 instance,
                 n_instances: self.members.len(),
+                gives_samples: self.intake().is_some(),
             };
             order_within(&self.link, &self.run, member, Order::Assign(assignment), patience)
         });
@@ -526,7 +545,7 @@ impl Listener {
             let content = match inboxes[member].take(place, post.payload.clone()) {
                 Arrival::Stray => continue,
                 Arrival::Confirmed => None,
-                Arrival::Complete(content) => Some(content),
+                Arrival::Complete(content) => self.hand_over(member, content),
                 Arrival::Unreadable => Some(Box::new(Told::Failed {
                     reason: "what it told cannot be read".to_owned(),
                     is_of_script: false,
@@ -539,6 +558,21 @@ impl Listener {
             }
             confirm(&self.link, &post).await;
         }
+    }
+
+    /// Hands samples to the outputs before they are confirmed, so that none wait here. Returns everything else.
+    fn hand_over(&self, member: usize, told: Box<Told>) -> Option<Box<Told>> {
+        let Told::Samples(samples) = &*told else {
+            return Some(told);
+        };
+        let clock = |now| lock(&self.shared.clocks)[member].read(now);
+        let taken = match self.shared.intake.get() {
+            Some(intake) => intake.take(member, samples, clock),
+            None => Err("it told samples that were not asked for".to_owned()),
+        };
+        let is_of_script = false;
+        let failed = |reason| Box::new(Told::Failed { reason, is_of_script });
+        taken.err().map(failed)
     }
 
     async fn take_signs(self, mut alive: async_nats::Subscriber) {

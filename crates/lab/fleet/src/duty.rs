@@ -38,6 +38,8 @@ pub struct Duty {
     pub(crate) told: mpsc::Sender<Letter>,
     pub(crate) orders: watch::Receiver<Orders>,
     pub(crate) timepiece: Timepiece,
+    /// Whether outputs of the coordinator take single samples.
+    pub(crate) gives_samples: bool,
 }
 
 impl Duty {

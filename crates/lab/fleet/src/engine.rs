@@ -7,7 +7,7 @@ use std::{
 };
 
 use plimsoll_load::{
-    metrics::{Registry, wire::WireError},
+    metrics::{Registry, SampleSender, wire::WireError},
     plan::Plan,
     run::{Combined, Control, LastPart, Part, Progress, RunEnd, RunError, RunResult, State},
     segment::Split,
@@ -21,7 +21,7 @@ use crate::{
     Crew, Event, FleetError, FleetKey,
     clock::Reading,
     exchange::Notes,
-    message::{Order, Steering, Told},
+    message::{Order, Relayed, Steering, Told},
 };
 
 /// The least time between the order to begin and the beginning.
@@ -54,6 +54,8 @@ pub struct Mission<'a> {
     pub control: Control,
     /// The targets that are watched on this machine.
     pub sampling: Option<Arc<Sampling>>,
+    /// The receivers of single samples. Without any, agents send none.
+    pub samples: Vec<SampleSender>,
 }
 
 /// The end of a run of a fleet.
@@ -111,7 +113,8 @@ pub async fn conduct(
         mission.plan.clone(),
         mission.segments.clone(),
         mission.registry.clone(),
-    )?;
+    )?
+    .with_outputs(mission.samples.clone());
     let mut conduct = Conduct {
         combined,
         mission,
@@ -198,6 +201,11 @@ impl Conduct<'_> {
     ) -> Result<(SystemTime, u64), ConductError> {
         tokio::pin!(shutdown);
         let n_instances = crew.members().len();
+        if !self.mission.samples.is_empty() {
+            crew.take_samples(self.combined.registry(), self.mission.samples.clone());
+            // Samples of setup come before the start.
+            crew.compare_clocks().await?;
+        }
         crew.assign(self.mission.package, self.mission.key).await?;
         let mut before = Before {
             n_ready: 0,
@@ -292,6 +300,8 @@ impl Conduct<'_> {
                 | Told::Outcome(_)
                 | Told::Ended(_)
                 | Told::Began { .. }
+                | Told::Samples(_)
+                | Told::Relayed(_)
                 | Told::Part(_) => {}
             },
         }
@@ -340,6 +350,7 @@ impl Conduct<'_> {
                     }
                 }
                 Told::Note(note) => self.notes.take(member, note),
+                Told::Relayed(relayed) => self.account(crew, member, &relayed),
                 Told::Outcome(outcome) => self.outcomes[member] = Some(outcome),
                 Told::Ended(last) => {
                     let last: LastPart = read(crew, member, last.get())?;
@@ -349,10 +360,25 @@ impl Conduct<'_> {
                 }
                 Told::Leaving { reason } => self.lose(crew, member, &reason, began).await,
                 Told::Failed { reason, .. } => self.lose(crew, member, &reason, began).await,
-                Told::Ready { .. } | Told::SetUp(_) | Told::SetupFailed(_) => {}
+                // Those have been handed over.
+                Told::Samples(_) | Told::Ready { .. } | Told::SetUp(_) | Told::SetupFailed(_) => {}
             },
         }
         Ok(())
+    }
+
+    /// Tells of the samples of an agent that did not come.
+    fn account(&mut self, crew: &Crew, member: usize, relayed: &Relayed) {
+        let n_lost = crew.intake().map_or(0, |intake| intake.account(member, relayed));
+        if n_lost > 0 {
+            let name = &crew.members()[member].profile.name;
+            let text = format!(
+                "outputs miss {n_lost} samples of agent {name}: it made them faster than they could be sent; use more agents, \
+                 or fewer samples"
+            );
+            tracing::warn!("{text}.");
+            self.combined.notice(text);
+        }
     }
 
     fn learn(&mut self, member: usize, part: &Part) {

@@ -22,6 +22,7 @@ mod parcel;
 mod part;
 mod post;
 mod recruit;
+mod samples;
 
 pub use self::{
     address::{AddressError, FleetAddress},

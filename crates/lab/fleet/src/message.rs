@@ -88,6 +88,8 @@ pub(crate) struct Assignment {
     pub(crate) instance: usize,
     /// How many agents take part.
     pub(crate) n_instances: usize,
+    /// Whether outputs of the coordinator take its single samples.
+    pub(crate) gives_samples: bool,
 }
 
 /// Orders of a workload that directs its agents all the time.
@@ -148,6 +150,10 @@ pub enum Told {
     },
     /// What happened since its last part.
     Part(Box<RawValue>),
+    /// Single samples, for outputs of the coordinator.
+    Samples(Box<RawValue>),
+    /// All of its samples have been told.
+    Relayed(Relayed),
     /// What its users tell those of other agents. Only the latest note counts.
     Note(String),
     /// Its part of the run is over.
@@ -164,6 +170,15 @@ pub enum Told {
         /// The reason, for people.
         reason: String,
     },
+}
+
+/// What became of the single samples of an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Relayed {
+    /// Those that it has told.
+    pub n_told: u64,
+    /// Those that it dropped, because too many waited.
+    pub n_dropped: u64,
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use plimsoll_load::{
 };
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::{Duty, exchange::talk, gate::Gate, message::Told};
+use crate::{Duty, exchange::talk, gate::Gate, message::Told, samples::Relay};
 
 /// The longest stage of an agent: it waits for the others in it.
 const WHILE_IT_TAKES: Duration = Duration::from_secs(365 * 24 * 3600);
@@ -45,7 +45,9 @@ pub async fn take_part<S: Lifecycle>(
     };
     let monitor = Monitor::new();
     let window = RefCell::new(Window::new(monitor.clone(), judged));
+    let relay = duty.gives_samples.then(|| Relay::start(duty));
     let config = RunConfig {
+        samples: relay.iter().map(Relay::queue).collect(),
         control: control.clone(),
         monitor,
         ..RunConfig::new(Plan {
@@ -77,6 +79,9 @@ pub async fn take_part<S: Lifecycle>(
     };
     match outcome {
         Ok(result) => {
+            if let Some(relay) = relay {
+                relay.finish(duty).await;
+            }
             if let Some(outcome) = stages
                 .outcome()
                 .and_then(|outcome| RawValue::from_string(outcome).ok())

@@ -16,6 +16,7 @@ mod place;
 mod recorder;
 mod registry;
 mod sample;
+mod sample_wire;
 mod set;
 mod tags;
 pub mod wire;
@@ -30,6 +31,7 @@ pub use self::{
         TrendId,
     },
     sample::{BATCH_SIZE, Batch, QUEUE_CAPACITY, Sample, SampleReceiver, SampleSender, sample_queue},
+    sample_wire::{MAX_PACKED, PackedSamples, PackedSamplesError, SamplePacker},
     set::{Gauge, MetricSet, Rate, Value},
     tags::{Selector, Tags},
 };

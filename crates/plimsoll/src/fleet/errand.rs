@@ -4,7 +4,7 @@ use std::{cell::OnceCell, future::Future, rc::Rc, sync::Arc};
 
 use plimsoll_fleet::{ConductError, Crew, Link, Mission, Outcome, Recruited, Terms, conduct, recruit};
 use plimsoll_load::{
-    metrics::Registry,
+    metrics::{Registry, SampleSender},
     plan::Plan,
     run::{Control, Progress},
     segment::Split,
@@ -37,6 +37,8 @@ pub(crate) struct Field {
     pub(crate) control: Control,
     /// The targets that are watched on this machine.
     pub(crate) sampling: Option<Arc<Sampling>>,
+    /// The receivers of single samples.
+    pub(crate) samples: Vec<SampleSender>,
 }
 
 /// Why a part of the load of a run is missing; the run and its session share it. Empty: nothing is missing.
@@ -84,6 +86,7 @@ impl Errand {
             registry,
             control,
             sampling,
+            samples,
         } = field;
         let mut crew = self
             .wanted
@@ -99,6 +102,7 @@ impl Errand {
             on_loss: self.wanted.on_loss,
             control,
             sampling,
+            samples,
         };
         let outcome = conduct(&mut crew, mission, stages, observe, shutdown).await;
         outcome.map_err(Undone::Conduct)

@@ -200,6 +200,7 @@ impl<T: EngineTest> LoadTest for OnEngine<T> {
                     registry,
                     control,
                     sampling: sampling.clone(),
+                    samples,
                 };
                 let outcome = errand.run(field, &mut users.stages, observe, end).await;
                 let ran =

@@ -85,6 +85,11 @@ impl SampleSender {
         }
     }
 
+    /// Counts samples that were lost on their way to the queue.
+    pub fn lose(&self, n: u64) {
+        self.n_dropped.fetch_add(n, Relaxed);
+    }
+
     /// Ends the queue after its contents, even while clones exist. Waits for a place.
     pub async fn end(&self) {
         // Without a receiver there is nothing to end.

@@ -108,7 +108,7 @@ impl MetricSet {
         &self.registry
     }
 
-    pub(super) fn shared_registry(&self) -> &Arc<Registry> {
+    pub(crate) fn shared_registry(&self) -> &Arc<Registry> {
         &self.registry
     }
 

@@ -18,7 +18,7 @@ use crate::{
     attempts::Attempts,
     executor::Executor,
     generator::{Evidence, Glance, Schedule},
-    metrics::{MetricSet, Registry, built_in::Execution, wire::WireError},
+    metrics::{MetricSet, Outgoing, Registry, SampleSender, Tags, built_in::Execution, wire::WireError},
     plan::Plan,
     threshold::{EVALUATE_EVERY, Finding, Thresholds},
 };
@@ -38,6 +38,10 @@ pub struct Combined {
     /// Merged from the standings of all instances.
     failures: Failures,
     notices: Vec<String>,
+    /// The samples that only the whole run has. `None`: no output takes them.
+    outgoing: Option<Outgoing>,
+    /// The tags of these samples.
+    tags: Arc<Tags>,
 }
 
 /// One instance, as far as it has told.
@@ -99,8 +103,25 @@ impl Combined {
             n_failed: 0,
             failures: Failures::default(),
             notices: Vec::new(),
+            outgoing: None,
+            tags: Arc::new(plan.tags.clone()),
             plan: Arc::new(plan),
         })
+    }
+
+    /// Lets outputs have the samples that only the whole run has: those of the gauges of users, and of the arrivals of lost
+    /// instances.
+    #[must_use]
+    pub fn with_outputs(self, outputs: Vec<SampleSender>) -> Self {
+        Self {
+            outgoing: Outgoing::of(&self.metrics, outputs),
+            ..self
+        }
+    }
+
+    /// All metrics.
+    pub fn registry(&self) -> &Arc<Registry> {
+        self.metrics.shared_registry()
     }
 
     /// Takes the next part of an instance. Parts of an instance come in their order, each once.
@@ -167,12 +188,14 @@ impl Combined {
             instance.settle_into(&mut stretch)?;
         }
         let active = self.instances.iter().map(|instance| instance.standing.active_vus);
-        stretch
-            .metrics
-            .set(self.execution.vus, f64::from(active.sum::<u32>()));
-        stretch
-            .metrics
-            .set(self.execution.vus_max, f64::from(self.max_vus()));
+        let (active, most) = (f64::from(active.sum::<u32>()), f64::from(self.max_vus()));
+        stretch.metrics.set(self.execution.vus, active);
+        stretch.metrics.set(self.execution.vus_max, most);
+        if let Some(outgoing) = &self.outgoing {
+            outgoing.set(self.execution.vus, active, &self.tags);
+            outgoing.set(self.execution.vus_max, most, &self.tags);
+            outgoing.flush();
+        }
         self.metrics.merge(&stretch.metrics);
         self.iterations = self.iterations.and(stretch.iterations);
         self.n_failed += stretch.n_failed;
@@ -320,6 +343,10 @@ impl Combined {
         if n_lost > 0 {
             let mut dropped = self.metrics.empty();
             dropped.count(self.execution.dropped_iterations, n_lost);
+            if let Some(outgoing) = &self.outgoing {
+                outgoing.count(self.execution.dropped_iterations, n_lost, &self.tags);
+                outgoing.flush();
+            }
             self.metrics.merge(&dropped);
             rest.metrics.merge(&dropped);
         }

@@ -12,7 +12,7 @@ use plimsoll_load::{
     preflight::UserKind,
     segment::Split,
 };
-use plimsoll_scenario::artillery::{Publication, Test, Users};
+use plimsoll_scenario::artillery::{Test, Users};
 
 use super::{
     super::line::{SteadyLoad, judged},
@@ -51,7 +51,6 @@ pub(super) fn errand(
     test: &Test,
     read: &Read<'_>,
 ) -> Result<Errand, Failure> {
-    refuse_publications(test)?;
     let obstacles = test.obstacles();
     if !obstacles.is_empty() {
         return Err(Failure::Usage(format!("--fleet: {}", obstacles.join("; "))));
@@ -91,18 +90,6 @@ fn pack(
     let package = package(flags, head, read);
     let package = package.map_err(|problem| Failure::Usage(format!("--fleet: {problem}")))?;
     Ok(Errand::equal(wanted, read.plan, package))
-}
-
-fn refuse_publications(test: &Test) -> Result<(), Failure> {
-    let has_samples = |publication: &Publication| matches!(publication, Publication::Samples { .. });
-    if test.publications().iter().any(has_samples) {
-        return Err(Failure::Usage(
-            "`publish-metrics` and --fleet exclude each other, but for a Pushgateway: samples stay on the agents, and only \
-             their sums come to the coordinator"
-                .to_owned(),
-        ));
-    }
-    Ok(())
 }
 
 fn package(flags: &TestFlags, head: ArtilleryPackage, read: &Read<'_>) -> Result<Vec<u8>, String> {

@@ -164,6 +164,7 @@ impl Taker<'_> {
             plan: attempt.plan,
             registry: attempt.registry,
             sampling: None,
+            samples: Vec::new(),
         };
         let shutdown = self.signals.received(1);
         let outcome = errand.run(field, &mut *attempt.stages, observe, shutdown).await;
