@@ -128,7 +128,7 @@ scenarios:
       assert.match(stderr, words);
     };
     const chat = { "chat.js": CHAT };
-    await check(chat, ["chat.js", "--secret-source", "mock=a=b"], /--secret-source and --fleet exclude each other/);
+    await check(chat, ["chat.js", "--secret-source", "mock=a=b"], /--secret-source and --fleet exclude each other without --fleet-secrets/);
     await check(chat, ["chat.js", "--on-agent-loss", "continue"], /a step without the load of one agent says nothing/);
     const users = `
 config:

@@ -3,7 +3,9 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { Fleet, Member } from "./support/fleet.mjs";
 import { NatsServer } from "./support/nats.mjs";
@@ -132,6 +134,32 @@ export function handleSummary(data) { return { stdout: JSON.stringify([data.setu
     await fleet.free();
     // The agents are there for the next run.
     assert.equal((await fleet.start(text).ended()).code, 0);
+  });
+
+  test("with --fleet-secrets agents read secrets, which are in no log, summary or report", async (t) => {
+    const { asked, url } = await target(t);
+    const fleet = await Fleet.start(t, 2);
+    const text = `
+import http from "k6/http";
+import secrets from "k6/secrets";
+export const options = { scenarios: { a: { executor: "per-vu-iterations", vus: 4, iterations: 1 } } };
+export default async function () {
+  const word = await secrets.get("token");
+  const other = await secrets.source("other").get("token");
+  console.log("has " + word);
+  http.get("${url}/" + word + "/" + other);
+  throw new Error("so " + other);
+}`;
+    const files = { "script.js": text, "secrets.txt": "token=tea-4711\n" };
+    const flags = ["--secret-source", "file=default,filename=secrets.txt", "--secret-source", "mock=name=other,token=cup-0815", "--fleet-secrets"];
+    const { code, stdout, stderr, cwd } = await fleet.perform(files, "run", "--format", "json", "--report", "report.html", ...flags, "script.js");
+    assert.equal(asked.filter((path) => path === "/tea-4711/cup-0815").length, 4, stderr + code);
+    await fleet.free();
+    const logs = fleet.agents.map((agent) => agent.stderr + agent.stdout);
+    for (const log of logs) assert.match(log, /has \*\*\*SECRET_REDACTED\*\*\*/);
+    const told = { stderr, stdout, report: readFileSync(join(cwd, "report.html"), "utf8"), logs: logs.join() };
+    assert.match(told.stdout, /so \*\*\*SECRET_REDACTED\*\*\*/);
+    for (const [where, text] of Object.entries(told)) assert.doesNotMatch(text, /tea-4711|cup-0815/, where);
   });
 
   test("the summary has the agents side by side", async (t) => {
@@ -352,12 +380,19 @@ describe("mistakes", () => {
     for (const [args, words] of [
       [[], /for example --agents 3/],
       [["--agents", "2", "--execution-segment", "0:1/2"], /`executionSegment` and --fleet exclude each other/],
-      [["--agents", "2", "--secret-source", "mock=a=b"], /--secret-source and --fleet exclude each other/],
+      [["--agents", "2", "--secret-source", "mock=a=b"], /--secret-source and --fleet exclude each other without --fleet-secrets/],
+      [["--agents", "2", "--secret-source", "url=urlTemplate=http://localhost:1/{key}", "--fleet-secrets"], /the source `url` is a server, and --fleet-secrets sends those of `file` and `mock` only/],
+      [["--agents", "2", "--fleet-secrets"], /--secret-source/],
     ]) {
       const { code, stderr } = await run(...args);
       assert.ok(code === 2 || code === 104, stderr);
       assert.match(stderr, words);
     }
+    const env = { PLIMSOLL_FLEET_KEY: "0123456789abcdef" };
+    const args = ["--fleet", "nats://u:p@192.0.2.1", "--agents", "2", "--secret-source", "mock=a=b", "--fleet-secrets"];
+    const clear = await plimsollIn({ cwd, env }, "run", ...args, "script.js");
+    assert.equal(clear.code, 2, clear.stderr);
+    assert.match(clear.stderr, /the connection to nats:\/\/\S+192\.0\.2\.1\S* is not encrypted, so others could read the secrets; expected tls:/);
     const open = await plimsoll("agent", "--fleet", "nats://192.0.2.1");
     assert.equal(open.code, 2);
     assert.match(open.stderr, /expected a user, a token or TLS/);

@@ -42,11 +42,18 @@ impl FleetAddress {
 
     /// Whether only programs on this machine can reach all servers.
     pub fn is_loopback(&self) -> bool {
-        self.servers.iter().all(|server| {
-            // Of such schemes the parser takes no host for an address.
-            let host = server.host_str().unwrap_or_default().trim_matches(['[', ']']);
-            host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-        })
+        self.servers.iter().all(is_loopback)
+    }
+
+    /// Whether messages to each server are encrypted, or stay on this machine.
+    pub fn is_private(&self) -> bool {
+        let is_private = |server: &Url| server.scheme() == "tls" || is_loopback(server);
+        self.servers.iter().all(is_private)
+    }
+
+    /// Whether messages to all servers are encrypted.
+    pub(crate) fn is_encrypted(&self) -> bool {
+        self.servers.iter().all(|server| server.scheme() == "tls")
     }
 
     /// Whether each server asks for a user, a token or an encrypted connection.
@@ -80,6 +87,12 @@ impl FromStr for FleetAddress {
             name: name.unwrap_or_else(|| DEFAULT_NAME.to_owned()),
         })
     }
+}
+
+fn is_loopback(server: &Url) -> bool {
+    // Of such schemes the parser takes no host for an address.
+    let host = server.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// A server, and the fleet that its path names.

@@ -219,7 +219,9 @@ fn options(address: &FleetAddress) -> Result<ConnectOptions, FleetError> {
         .connection_timeout(CONNECT_WITHIN)
         .ping_interval(Duration::from_secs(5))
         .reconnect_delay_callback(|attempts| Duration::from_millis(100 * attempts.min(10) as u64))
-        .retain_servers_order();
+        .retain_servers_order()
+        // Servers that others announce are reached in the same way.
+        .require_tls(address.is_encrypted());
     if let Some(config) = encryption(address)? {
         options = options.tls_client_config(config);
     }

@@ -31,6 +31,9 @@ pub struct Profile {
     /// What it watches, in words. Empty: it makes load.
     #[serde(default)]
     pub watches: Vec<String>,
+    /// Whether what it gets is encrypted on its way, or stays on its machine.
+    #[serde(default)]
+    pub is_private: bool,
 }
 
 /// A request of a coordinator to one agent.

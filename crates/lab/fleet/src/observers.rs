@@ -442,6 +442,7 @@ mod tests {
             open_files: None,
             busy_with: None,
             watches: watches.iter().map(|&it| it.to_owned()).collect(),
+            is_private: true,
         };
         let finding = |what: &str, problem: Option<&str>| Finding {
             what: what.to_owned(),

@@ -250,6 +250,7 @@ mod tests {
             open_files: None,
             busy_with: busy_with.map(str::to_owned),
             watches: Vec::new(),
+            is_private: true,
         }
     }
 

@@ -189,6 +189,11 @@ impl Redaction {
         }
     }
 
+    /// Knows no secrets any more.
+    pub fn forget(&self) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// A text for a log or a summary, without what scripts have read of secrets.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);

@@ -73,7 +73,8 @@ fn name(text: &str) -> Result<String, String> {
 
 impl Options {
     pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
-        Basis::begin(LogSettings::plain(self.verbose), Redaction::default(), false)?;
+        let redaction = Redaction::default();
+        Basis::begin(LogSettings::plain(self.verbose), redaction.clone(), false)?;
         let key = self.key.of(&self.fleet, surroundings)?;
         let observer = match self.targets {
             targets if targets.is_empty() => None,
@@ -82,6 +83,7 @@ impl Options {
         let watches = observer.as_ref().map(Observer::labels).unwrap_or_default();
         let profile = Profile {
             watches,
+            is_private: self.fleet.is_private(),
             ..profile(self.name)
         };
         run_local(async {
@@ -105,7 +107,7 @@ impl Options {
             };
             let stop = signals.received(1);
             match observer {
-                None => agent.serve(Runner, stop).await?,
+                None => agent.serve(Runner { redaction }, stop).await?,
                 Some(observer) => agent.serve(observer, stop).await?,
             }
             Ok(Status::Success)
@@ -124,6 +126,7 @@ fn profile(name: Option<String>) -> Profile {
         open_files: Some(raise_open_file_limit().soft),
         busy_with: None,
         watches: Vec::new(),
+        is_private: false,
     }
 }
 

@@ -123,6 +123,7 @@ mod tests {
             open_files: memory_bytes.map(|_| 20_000),
             busy_with: busy_with.map(str::to_owned),
             watches: Vec::new(),
+            is_private: true,
         };
         let watching = |profile: Profile| Profile {
             watches: vec![":8080".to_owned(), "redis".to_owned()],

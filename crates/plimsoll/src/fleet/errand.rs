@@ -125,6 +125,7 @@ impl Wanted {
             n_agents,
             patience,
             is_known,
+            sends_secrets,
             ..
         } = self;
         let fleet = format!("`{}` at {address}", address.name());
@@ -149,6 +150,15 @@ impl Wanted {
             recruited = recruited => recruited.map_err(|error| TestFailure::FleetFailed.because(error))?,
             () = &mut shutdown => return Err(interrupted()),
         };
+        let open = crew.members().iter().find(|member| !member.profile.is_private);
+        if let Some(open) = open.filter(|_| *sends_secrets) {
+            let name = open.profile.name.clone();
+            crew.release().await;
+            return Err(TestFailure::FleetFailed.because(format!(
+                "agent {name}: its connection to NATS is not encrypted, so others could read the secrets of --fleet-secrets; \
+                 start it with --fleet tls://…"
+            )));
+        }
         if let Some(sampling) = sampling {
             tokio::select! {
                 () = observers.engage(address, self.key(), sampling) => {}

@@ -59,6 +59,8 @@ pub(crate) struct Wanted {
     pub(super) key: Option<FleetKey>,
     /// Whether earlier runs of this command had its agents, so that they are not told again.
     pub(super) is_known: bool,
+    /// Whether its package has secrets, so that all connections must be private.
+    pub(super) sends_secrets: bool,
 }
 
 impl Wanted {
@@ -70,6 +72,24 @@ impl Wanted {
     /// What happens when an agent is lost.
     pub(crate) fn on_loss(&self) -> OnLoss {
         self.on_loss
+    }
+
+    /// The same fleet for a run whose package has secrets.
+    ///
+    /// # Errors
+    /// Others could read them on their way.
+    pub(crate) fn with_secrets(self) -> Result<Self, Failure> {
+        if !self.address.is_private() {
+            return Err(Failure::Usage(format!(
+                "--fleet-secrets: the connection to {} is not encrypted, so others could read the secrets; expected tls://, \
+                 for example tls://user:password@host:4222",
+                self.address
+            )));
+        }
+        Ok(Self {
+            sends_secrets: true,
+            ..self
+        })
     }
 
     /// The same fleet for another run of this command.
@@ -115,6 +135,7 @@ impl FleetFlags {
             address: address.clone(),
             n_agents: n_agents.into(),
             is_known: false,
+            sends_secrets: false,
             patience: self.agents_timeout,
             on_loss: match self.on_agent_loss {
                 Policy::Abort => OnLoss::Abort,

@@ -8,7 +8,7 @@ use plimsoll_shootout::agent::Job;
 use serde::{Deserialize, Serialize};
 
 use super::FileEntry;
-use crate::run::SteadyLoad;
+use crate::run::{PackedSecrets, SteadyLoad};
 
 /// What an agent makes its part of a run from: a line of JSON, and the bytes of an archive behind it.
 #[derive(Debug, Serialize, Deserialize)]
@@ -43,6 +43,8 @@ pub(crate) struct ScriptPackage {
     pub(crate) no_thresholds: bool,
     /// Whether metrics are broken down by scenario and group.
     pub(crate) breaks_down: bool,
+    /// The secrets that the script may read. Without --fleet-secrets there are none.
+    pub(crate) secrets: PackedSecrets,
     /// The load of a step of a search, in place of the script's own.
     pub(crate) steady: Option<SteadyLoad>,
 }
@@ -132,6 +134,7 @@ mod tests {
             name: "line\nbreak.js".to_owned(),
             no_thresholds: true,
             breaks_down: false,
+            secrets: PackedSecrets::default(),
             steady: None,
         });
         let bytes = package.write(b"tar\nbytes").unwrap();

@@ -1,20 +1,25 @@
 //! Carries out an agent's part of a run.
 
 use plimsoll_fleet::{Task, Workshop};
+use plimsoll_script::Redaction;
 
 use super::Package;
 use crate::{bench, run, surroundings::Surroundings};
 
 /// Makes the load of packages.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Runner;
+#[derive(Debug)]
+pub(super) struct Runner {
+    /// The texts that the log does not show: the secrets of the latest run.
+    pub(super) redaction: Redaction,
+}
 
 impl Workshop for Runner {
     async fn work(&self, mut task: Task) {
+        self.redaction.forget();
         let surroundings = Surroundings::of_process();
         match Package::read(&task.package) {
             Ok((Package::Script(package), archive)) => {
-                run::take_part_in_script(&package, archive, &task, &surroundings).await;
+                run::take_part_in_script(&package, archive, &task, &surroundings, &self.redaction).await;
             }
             Ok((Package::Artillery(package), contents)) => {
                 run::take_part_in_artillery(&package, contents, &task, &surroundings).await;

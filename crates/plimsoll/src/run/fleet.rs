@@ -2,6 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
+use clap::Args;
 use plimsoll_fleet::{Task, take_part};
 use plimsoll_load::{
     plan::{Options as PlanOptions, Plan},
@@ -21,6 +22,7 @@ use super::{
     mistake::Mistake,
     options::ReadingFlags,
     script,
+    secret_source::PackedSecrets,
 };
 use crate::{
     exit::Failure,
@@ -32,22 +34,45 @@ use crate::{
 /// The options of a segment.
 const SEGMENT: [&str; 2] = ["executionSegment", "executionSegmentSequence"];
 
+/// Whether secrets leave this machine.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct FleetSecrets {
+    /// Send the secrets of --secret-source to all agents. They need an encrypted connection (tls://), and keep secrets in
+    /// memory only.
+    #[arg(long = "fleet-secrets", requires = "fleet", requires = "secret_source")]
+    is_given: bool,
+}
+
+/// A fleet for a script, and the secrets for it.
+pub(super) type Supplied = (Wanted, PackedSecrets);
+
 /// The fleet that runs a script with these flags. `None`: the run stays in this process.
 ///
 /// # Errors
-/// Those of the flags, or the script would need secrets of this machine.
+/// Those of the flags, or the script needs secrets that must not be sent.
 pub(super) fn wanted(
     flags: &FleetFlags,
+    secrets: FleetSecrets,
     reading: &ReadingFlags,
     surroundings: &Surroundings<'_>,
-) -> Result<Option<Wanted>, Failure> {
-    let wanted = flags.wanted(surroundings)?;
-    if wanted.is_some() && !reading.secret_source.is_empty() {
+    redaction: &Redaction,
+) -> Result<Option<Supplied>, Failure> {
+    let Some(wanted) = flags.wanted(surroundings)? else {
+        return Ok(None);
+    };
+    if reading.secret_source.is_empty() {
+        return Ok(Some((wanted, PackedSecrets::default())));
+    }
+    if !secrets.is_given {
         return Err(Failure::Usage(
-            "--secret-source and --fleet exclude each other: secrets do not leave this machine".to_owned(),
+            "--secret-source and --fleet exclude each other without --fleet-secrets, which sends the secrets to all agents"
+                .to_owned(),
         ));
     }
-    Ok(wanted)
+    let wanted = wanted.with_secrets()?;
+    let packed = PackedSecrets::pack(&reading.secret_source, surroundings, redaction);
+    let packed = packed.map_err(|mistake| Failure::Usage(mistake.to_string()))?;
+    Ok(Some((wanted, packed)))
 }
 
 /// Packs a script for a fleet.
@@ -55,7 +80,7 @@ pub(super) fn wanted(
 /// # Errors
 /// The script is a part of a split test already, or cannot be packed.
 pub(super) fn errand(
-    wanted: Wanted,
+    (wanted, secrets): Supplied,
     name: &str,
     script: &Script,
     consolidated: &Consolidated,
@@ -78,6 +103,7 @@ pub(super) fn errand(
         name: name.to_owned(),
         no_thresholds,
         breaks_down,
+        secrets,
         steady: None,
     };
     Ok(Errand {
@@ -92,7 +118,7 @@ pub(super) fn errand(
 /// # Errors
 /// The script cannot be packed.
 pub(super) fn errand_of_step(
-    wanted: Wanted,
+    (wanted, secrets): Supplied,
     name: &str,
     script: &Script,
     options: &PlanOptions,
@@ -103,6 +129,7 @@ pub(super) fn errand_of_step(
         name: name.to_owned(),
         no_thresholds: true,
         breaks_down: false,
+        secrets,
         steady: Some(steady),
     };
     let package = pack(script, &json!(options), package)?;
@@ -134,8 +161,9 @@ pub(crate) async fn take_part_in_script(
     archive: &[u8],
     task: &Task,
     surroundings: &Surroundings<'_>,
+    redaction: &Redaction,
 ) {
-    let prepared = prepare(package, archive, task, surroundings).await;
+    let prepared = prepare(package, archive, task, surroundings, redaction).await;
     match prepared {
         Ok((plan, users)) => {
             let Users {
@@ -155,6 +183,7 @@ async fn prepare(
     archive: &[u8],
     task: &Task,
     surroundings: &Surroundings<'_>,
+    redaction: &Redaction,
 ) -> Result<(Plan, Users), Failure> {
     let path = PathBuf::from(&package.name);
     let archive = Archive::read(archive).map_err(|error| Failure::Usage(error.to_string()))?;
@@ -163,10 +192,13 @@ async fn prepare(
     let sources = script::load(Entry::Archive(Arc::new(archive)), true, surroundings)
         .await
         .map_err(script::unreadable)?;
-    let program = Program::from_sources(sources, env, std::env::current_dir()?);
-    let script =
-        Script::read(program).map_err(|error| script::failed(&path, &error, &Redaction::default()))?;
     let invalid = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
+    let secrets = package
+        .secrets
+        .unpack(redaction)
+        .map_err(|error| invalid(&error))?;
+    let program = Program::from_sources(sources, env, std::env::current_dir()?).with_secrets(secrets);
+    let script = Script::read(program).map_err(|error| script::failed(&path, &error, redaction))?;
     let options = match &package.steady {
         None => {
             json!(segment(&options.into(), task.instance, task.n_instances).map_err(|error| invalid(&error))?)

@@ -70,7 +70,13 @@ async fn prepare<'a>(
     surroundings: &Surroundings<'_>,
 ) -> Result<Prepared<'a>, Failure> {
     let redaction = session.basis().redaction();
-    let wanted = fleet::wanted(&flags.fleet, &flags.reading, surroundings)?;
+    let wanted = fleet::wanted(
+        &flags.fleet,
+        flags.fleet_secrets,
+        &flags.reading,
+        surroundings,
+        redaction,
+    )?;
     // The variables of this machine are nothing for others; those of --env are.
     let with_system = wanted.is_none();
     let reading = read(

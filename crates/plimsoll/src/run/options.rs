@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, ValueEnum, ValueHint};
 
-use super::{environment::Variable, flags::OptionFlags, unsupported::UnsupportedFlags};
+use super::{environment::Variable, flags::OptionFlags, fleet::FleetSecrets, unsupported::UnsupportedFlags};
 use crate::{
     exit::Failure,
     fleet::FleetFlags,
@@ -50,6 +50,8 @@ pub(crate) struct Options {
     pub(super) session: SessionFlags,
     #[command(flatten)]
     pub(super) fleet: FleetFlags,
+    #[command(flatten)]
+    pub(super) fleet_secrets: FleetSecrets,
     #[command(flatten)]
     pub(super) talk: TalkFlags,
     #[command(flatten)]

@@ -1,5 +1,6 @@
 //! The sources of scripts' secrets: `--secret-source`.
 
+mod packed;
 mod server;
 
 use std::{
@@ -13,6 +14,7 @@ use std::{
 
 use plimsoll_script::{KeptSecrets, LaterSecret, Redaction, SecretServer, SecretSource, Secrets};
 
+pub(crate) use self::packed::PackedSecrets;
 use self::server::Settings;
 use super::mistake::Mistake;
 use crate::surroundings::Surroundings;

@@ -18,7 +18,7 @@ use plimsoll_report::Style;
 use serde::{Deserialize, Serialize};
 
 use super::super::{options::ReadingFlags, results::write_file};
-use crate::{exit::Failure, fleet::FleetFlags, live::PageFlags, runs::SaveFlags};
+use crate::{exit::Failure, fleet::FleetFlags, live::PageFlags, run::FleetSecrets, runs::SaveFlags};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -67,6 +67,8 @@ pub(crate) struct Options {
     pub(super) search: SearchFlags,
     #[command(flatten)]
     pub(super) fleet: FleetFlags,
+    #[command(flatten)]
+    pub(super) fleet_secrets: FleetSecrets,
     #[command(flatten)]
     pub(super) reading: ReadingFlags,
     #[command(flatten)]

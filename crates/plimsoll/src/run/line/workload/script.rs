@@ -16,7 +16,6 @@ use super::super::{
 };
 use crate::{
     exit::{Failure, TestFailure},
-    fleet::Wanted,
     surroundings::Surroundings,
 };
 
@@ -24,7 +23,7 @@ use crate::{
 pub(in crate::run::line) struct ScriptTest {
     name: String,
     /// The fleet that makes the load. `None`: this process does.
-    wanted: Option<Wanted>,
+    wanted: Option<fleet::Supplied>,
     script: Script,
     options: plan::Options,
     proxies: Proxies,
@@ -58,7 +57,13 @@ impl ScriptTest {
                  a variable, for example -e URL=ws://localhost:3334/cable"
             )));
         }
-        let wanted = fleet::wanted(&options.fleet, &options.reading, surroundings)?;
+        let wanted = fleet::wanted(
+            &options.fleet,
+            options.fleet_secrets,
+            &options.reading,
+            surroundings,
+            redaction,
+        )?;
         let file = ConfigFile::find(options.reading.config.as_deref(), surroundings)
             .map_err(|error| invalid(&error))?;
         let layers =
