@@ -9,6 +9,7 @@ mod dialect;
 mod environment;
 mod flags;
 mod fleet;
+mod fleet_secrets;
 mod inspect;
 mod layers;
 mod line;
@@ -32,7 +33,8 @@ pub(crate) use self::{
     artillery::{QuickOptions, take_part_in_artillery},
     check::{ArtilleryFlags, Findings, Input, LayerFlags, Located, check},
     dialect::{is_document, is_script},
-    fleet::{FleetSecrets, take_part_in_script},
+    fleet::take_part_in_script,
+    fleet_secrets::FleetSecrets,
     inspect::Options as InspectOptions,
     line::{Options as LineOptions, SteadyLoad, line_of_bench},
     options::Options,

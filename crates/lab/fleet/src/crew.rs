@@ -19,7 +19,8 @@ use tokio::{
 use crate::{
     FleetError, FleetKey,
     agent::BEAT_EVERY,
-    clock::{Clock, Exchange, Reading, Timepiece},
+    clock::{Clock, Reading, Timepiece},
+    comparison::exchange,
     link::Link,
     message::{Answer, Assignment, Order, Profile, Request, Told, Work},
     parcel::{Label, Parcel},
@@ -450,32 +451,6 @@ async fn order_within(
     }
 }
 
-async fn exchange(
-    link: &Link,
-    run: &str,
-    member: &Member,
-    timepiece: Timepiece,
-) -> Result<Exchange, FleetError> {
-    let name = &member.profile.name;
-    let request = Request {
-        run: run.to_owned(),
-        order: Order::Tell,
-    };
-    let sent = timepiece.now();
-    let answer = link
-        .ask_in_json(link.agent(&member.profile.id), &request, ANSWER_WITHIN)
-        .await;
-    let received = timepiece.now();
-    match answer.map_err(|error| FleetError::of(name, error))? {
-        Answer::Time { ns } => Ok(Exchange {
-            sent,
-            received,
-            theirs: ns,
-        }),
-        _ => Err(FleetError::of(name, "it does not say what its clock shows")),
-    }
-}
-
 /// Compares the clocks of all agents again and again. A missing answer is the loss of an agent, which others notice.
 async fn compare_again(
     link: Link,
@@ -513,6 +488,12 @@ async fn beat(link: Link, run: String) {
     }
 }
 
+/// What stands for a message that cannot be used.
+fn failed(reason: String) -> Box<Told> {
+    let is_of_script = false;
+    Box::new(Told::Failed { reason, is_of_script })
+}
+
 /// Takes what agents send.
 #[derive(Clone)]
 struct Listener {
@@ -546,10 +527,7 @@ impl Listener {
                 Arrival::Stray => continue,
                 Arrival::Confirmed => None,
                 Arrival::Complete(content) => self.hand_over(member, content),
-                Arrival::Unreadable => Some(Box::new(Told::Failed {
-                    reason: "what it told cannot be read".to_owned(),
-                    is_of_script: false,
-                })),
+                Arrival::Unreadable => Some(failed("what it told cannot be read".to_owned())),
             };
             if let Some(content) = content
                 && told.send((member, content)).await.is_err()
@@ -570,8 +548,6 @@ impl Listener {
             Some(intake) => intake.take(member, samples, clock),
             None => Err("it told samples that were not asked for".to_owned()),
         };
-        let is_of_script = false;
-        let failed = |reason| Box::new(Told::Failed { reason, is_of_script });
         taken.err().map(failed)
     }
 

@@ -7,6 +7,7 @@
 mod address;
 mod agent;
 mod clock;
+mod comparison;
 mod crew;
 mod duty;
 mod engine;

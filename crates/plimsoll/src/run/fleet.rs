@@ -2,7 +2,6 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use clap::Args;
 use plimsoll_fleet::{Task, take_part};
 use plimsoll_load::{
     plan::{Options as PlanOptions, Plan},
@@ -17,6 +16,7 @@ use plimsoll_script::{
 use serde_json::{Map, Value, json};
 
 use super::{
+    fleet_secrets::FleetSecrets,
     layers::{Consolidated, Layers},
     line::{SteadyLoad, judged},
     mistake::Mistake,
@@ -33,15 +33,6 @@ use crate::{
 
 /// The options of a segment.
 const SEGMENT: [&str; 2] = ["executionSegment", "executionSegmentSequence"];
-
-/// Whether secrets leave this machine.
-#[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct FleetSecrets {
-    /// Send the secrets of --secret-source to all agents. They need an encrypted connection (tls://), and keep secrets in
-    /// memory only.
-    #[arg(long = "fleet-secrets", requires = "fleet", requires = "secret_source")]
-    is_given: bool,
-}
 
 /// A fleet for a script, and the secrets for it.
 pub(super) type Supplied = (Wanted, PackedSecrets);
@@ -63,7 +54,7 @@ pub(super) fn wanted(
     if reading.secret_source.is_empty() {
         return Ok(Some((wanted, PackedSecrets::default())));
     }
-    if !secrets.is_given {
+    if !secrets.is_given() {
         return Err(Failure::Usage(
             "--secret-source and --fleet exclude each other without --fleet-secrets, which sends the secrets to all agents"
                 .to_owned(),

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, ValueEnum, ValueHint};
 
-use super::{environment::Variable, flags::OptionFlags, fleet::FleetSecrets, unsupported::UnsupportedFlags};
+use super::{
+    environment::Variable, flags::OptionFlags, fleet_secrets::FleetSecrets, unsupported::UnsupportedFlags,
+};
 use crate::{
     exit::Failure,
     fleet::FleetFlags,
