@@ -4,10 +4,10 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { WebSocketServer } from "ws";
+import { serveHttp } from "./support/http-server.mjs";
 import { plimsollIn } from "./support/plimsoll.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
@@ -27,19 +27,13 @@ async function run(t, file, modules, args = []) {
 /** An HTTP server that remembers what it was asked; `answer(request, response)` may answer. */
 async function serve(t, answer = (_, response) => response.end("{}")) {
   const asked = [];
-  const server = createServer(async (request, response) => {
+  const target = await serveHttp(t, async (request, response) => {
     const chunks = await request.toArray();
     const body = Buffer.concat(chunks).toString();
     asked.push({ method: request.method, url: request.url, headers: request.headers, body });
     answer(request, response, body);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { asked, target: `http://127.0.0.1:${server.address().port}` };
+  return { asked, target };
 }
 
 /** So many users, one after another. */

@@ -4,36 +4,23 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { WebSocketServer } from "ws";
-import { Fleet } from "./support/fleet.mjs";
+import { Fleet, perform } from "./support/fleet.mjs";
+import { serveHttp } from "./support/http-server.mjs";
 import { plimsollIn } from "./support/plimsoll.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
 /** A target that remembers the requests that came. */
 async function target(t) {
   const asked = [];
-  const server = createServer(async (request, response) => {
+  const url = await serveHttp(t, async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString();
     asked.push([request.method, request.url, request.headers["x-from"] ?? "", body.length].join(" "));
     response.end(JSON.stringify({ token: "t1", number: asked.length }));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { asked, url: `http://127.0.0.1:${server.address().port}` };
-}
-
-/** Runs a command in one process (`n` is 0), or on a fleet of `n` agents. */
-async function perform(t, n, files, command, ...args) {
-  if (n > 0) return (await Fleet.start(t, n)).perform(files, command, ...args);
-  const cwd = folderOf(t, files);
-  return { ...(await plimsollIn({ cwd, env: { ROOM: "lobby" } }, command, ...args)), cwd };
+  return { asked, url };
 }
 
 /** The counters of Artillery's report that do not depend on time. */

@@ -5,36 +5,21 @@ import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { WebSocketServer } from "ws";
-import { Fleet } from "./support/fleet.mjs";
-import { plimsollIn } from "./support/plimsoll.mjs";
+import { Fleet, perform } from "./support/fleet.mjs";
+import { serveHttp } from "./support/http-server.mjs";
 import { eventually } from "./support/processes.mjs";
-import { folderOf } from "./support/scripts.mjs";
 
 /** A target that counts requests. */
 async function target(t) {
   const seen = { n: 0 };
-  const server = createServer((_request, response) => {
+  const url = await serveHttp(t, (_request, response) => {
     seen.n += 1;
     response.end("ok");
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { seen, url: `http://127.0.0.1:${server.address().port}` };
-}
-
-/** Runs a command in one process (`n` is 0), or on a fleet of `n` agents. */
-async function perform(t, n, files, ...args) {
-  if (n > 0) return (await Fleet.start(t, n)).perform(files, ...args);
-  const cwd = folderOf(t, files);
-  return { ...(await plimsollIn({ cwd }, ...args)), cwd };
+  return { seen, url };
 }
 
 /** The points of a json file. */

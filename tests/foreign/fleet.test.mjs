@@ -2,12 +2,11 @@
 // what happens when agents, NATS or the coordinator are gone.
 
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { Fleet, Member } from "./support/fleet.mjs";
+import { serveHttp } from "./support/http-server.mjs";
 import { NatsServer } from "./support/nats.mjs";
 import { plimsoll, plimsollIn } from "./support/plimsoll.mjs";
 import { eventually } from "./support/processes.mjs";
@@ -16,14 +15,11 @@ import { folderOf } from "./support/scripts.mjs";
 /** A target that remembers the paths that were asked for. */
 async function target(t) {
   const asked = [];
-  const server = createServer((request, response) => {
+  const url = await serveHttp(t, (request, response) => {
     asked.push(request.url);
     response.end("ok");
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => server.close());
-  return { asked, url: `http://127.0.0.1:${server.address().port}` };
+  return { asked, url };
 }
 
 /** A script whose iterations tell the target who they are. */

@@ -185,7 +185,8 @@ impl<'a> Session<'a> {
     pub(crate) fn check_fleet(&self) -> Result<(), Failure> {
         if !self.outputs.descriptions().is_empty() {
             return Err(Failure::Usage(
-                "--out and --fleet exclude each other for benches: their agents send sums, and no single samples. The figures are in the summary (--format json) and the report (--report)"
+                "--out and --fleet exclude each other for benches: their agents send sums, and no single samples. The \
+                 figures are in the summary (--format json) and the report (--report)"
                     .to_owned(),
             ));
         }

@@ -54,6 +54,9 @@ export class Member {
   }
 }
 
+/** The variables of the runs of commands. */
+const VARIABLES = { ROOM: "lobby" };
+
 export class Fleet {
   #t;
   #flags;
@@ -107,8 +110,7 @@ export class Fleet {
   /** Runs another command on all agents, beside these files: `{ code, stdout, stderr, cwd }`. */
   async perform(files, command, ...args) {
     const cwd = folderOf(this.#t, files);
-    const env = { ROOM: "lobby" };
-    const outcome = await plimsollIn({ cwd, env }, command, ...this.#flags, "--agents", String(this.agents.length), ...args);
+    const outcome = await plimsollIn({ cwd, env: VARIABLES }, command, ...this.#flags, "--agents", String(this.agents.length), ...args);
     return { ...outcome, cwd };
   }
 
@@ -147,4 +149,11 @@ export class Fleet {
     const n = isGiven ? [] : ["--agents", String(this.agents.length)];
     return ["run", "--quiet", ...this.#flags, ...n, ...args, "script.js"];
   }
+}
+
+/** Runs a command beside these files in one process (`n` is 0), or on a fleet of `n` agents: `{ code, stdout, stderr, cwd }`. */
+export async function perform(t, n, files, command, ...args) {
+  if (n > 0) return (await Fleet.start(t, n)).perform(files, command, ...args);
+  const cwd = folderOf(t, files);
+  return { ...(await plimsollIn({ cwd, env: VARIABLES }, command, ...args)), cwd };
 }

@@ -67,15 +67,13 @@ pub enum PackedSamplesError {
 }
 
 impl SamplePacker {
-    /// Adds a sample, whose time is `ns` on the clock of this machine. Returns whether it is packed: those of gauges that
-    /// only the whole run has are not.
-    pub fn push(&mut self, registry: &Registry, sample: &Sample, ns: u64) -> bool {
-        let Some(metric) = self.metric(registry, sample.metric) else {
-            return false;
-        };
-        let tags = self.tags(&sample.tags);
-        self.samples.push((metric, tags, ns, sample.value.to_bits()));
-        true
+    /// Adds a sample, whose time is `ns` on the clock of this machine. Those of gauges that only the whole run has are left
+    /// out.
+    pub fn push(&mut self, registry: &Registry, sample: &Sample, ns: u64) {
+        if let Some(metric) = self.metric(registry, sample.metric) {
+            let tags = self.tags(&sample.tags);
+            self.samples.push((metric, tags, ns, sample.value.to_bits()));
+        }
     }
 
     /// How many samples are packed.
@@ -139,16 +137,6 @@ impl SamplePacker {
 }
 
 impl PackedSamples {
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.samples.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.samples.is_empty()
-    }
-
     /// The samples as a batch of metrics of this registry. `time` is the time of a sender's nanosecond.
     ///
     /// # Errors
