@@ -129,6 +129,17 @@ export class RedisCluster {
     await this.#moveKeys(slot, from, to);
     await setSlot(to, "NODE", this.#ids[to]);
     await setSlot(from, "NODE", this.#ids[to]);
+    await this.#agrees();
+  }
+
+  /**
+   * Waits until the primaries name the same epochs and slots of each other. A slot that moves on before all know the epoch of
+   * its last move may end up with no owner for good: two nodes take the same epoch, and each believes the other.
+   */
+  #agrees() {
+    const primaries = this.#clients.slice(0, N_PRIMARIES);
+    const views = () => Promise.all(primaries.map(async (client) => slotsAndEpochs(await client.call("CLUSTER", "NODES"))));
+    return eventually(async () => new Set(await views()).size === 1, "all primaries to agree on the slots", PATIENCE_MS);
   }
 
   async #moveKeys(slot, from, to) {
@@ -154,4 +165,13 @@ export class RedisCluster {
       return offset(here, "slave_repl_offset") >= offset(there, "master_repl_offset");
     }, "the replica to have everything");
   }
+}
+
+/** The id, epoch and slots of each node in an answer to `CLUSTER NODES`, in the order of the ids. */
+function slotsAndEpochs(nodes) {
+  const fields = nodes.trim().split("\n").map((line) => line.split(" "));
+  return fields
+    .map(([id, , , , , , epoch, , ...slots]) => [id, epoch, ...slots].join(" "))
+    .sort()
+    .join("\n");
 }
