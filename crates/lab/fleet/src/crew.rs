@@ -27,10 +27,8 @@ use crate::{
     post::{Arrival, Inbox, Place, confirm},
     recruit::ANSWER_WITHIN,
     samples::Intake,
+    silence::{LOST_AFTER, Silence},
 };
-
-/// The silence after which an agent counts as lost. Reason: a stopped machine or a NATS that is started anew is back earlier.
-const LOST_AFTER: Duration = Duration::from_secs(10);
 
 /// Messages that may wait for the coordinator. When the queue is full, agents' messages are not confirmed.
 const MAX_WAITING: usize = 1_024;
@@ -68,8 +66,8 @@ impl Member {
 pub enum Event {
     /// An agent tells something.
     Told(usize, Box<Told>),
-    /// An agent is lost: nothing has been heard of it for ten seconds.
-    Lost(usize),
+    /// An agent is lost, as nothing has been heard of it.
+    Lost(usize, Silence),
 }
 
 /// The agents of one run. Without a release they end by the lack of its beats.
@@ -309,21 +307,21 @@ impl Crew {
                     // The tasks end with this crew.
                     None => std::future::pending().await,
                 },
-                _ = self.looks.tick() => if let Some(lost) = self.silent_member() {
+                _ = self.looks.tick() => if let Some((lost, silence)) = self.silent_member() {
                     self.is_living[lost] = false;
-                    return Event::Lost(lost);
+                    return Event::Lost(lost, silence);
                 }
             }
         }
     }
 
-    /// An agent of which nothing was heard, although it could have been.
-    fn silent_member(&self) -> Option<usize> {
-        let now = Instant::now();
-        let up_since = self.link.up_since()?;
+    /// An agent of which nothing was heard for too long.
+    fn silent_member(&self) -> Option<(usize, Silence)> {
+        let (now, up_since) = (Instant::now(), self.link.up_since());
         let heard_at = lock(&self.shared.heard_at);
-        let is_silent = |at: usize| now.saturating_duration_since(heard_at[at].max(up_since)) >= LOST_AFTER;
-        (0..heard_at.len()).find(|&at| self.is_living[at] && is_silent(at))
+        self.living()
+            .into_iter()
+            .find_map(|at| Some((at, Silence::judge(now, heard_at[at], up_since)?)))
     }
 
     /// Offers a content, which agents fetch piece by piece.

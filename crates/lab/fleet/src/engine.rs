@@ -282,8 +282,8 @@ impl Conduct<'_> {
     fn before(&mut self, crew: &Crew, event: Event, before: &mut Before) -> Result<(), ConductError> {
         let name = |member: usize| crew.members()[member].profile.name.clone();
         match event {
-            Event::Lost(member) => {
-                let reason = "nothing was heard of it for 10 s, before the run began";
+            Event::Lost(member, silence) => {
+                let reason = format!("{silence}, before the run began");
                 return Err(FleetError::of(&name(member), reason).into());
             }
             Event::Told(member, told) => match *told {
@@ -332,10 +332,7 @@ impl Conduct<'_> {
     /// An event of the run.
     async fn take(&mut self, crew: &mut Crew, event: Event, began: Instant) -> Result<(), ConductError> {
         match event {
-            Event::Lost(member) => {
-                self.lose(crew, member, "nothing was heard of it for 10 s", began)
-                    .await;
-            }
+            Event::Lost(member, silence) => self.lose(crew, member, &silence.to_string(), began).await,
             Event::Told(member, told) => match *told {
                 Told::Began { at_ns } => self.began[member] = Some(at_ns),
                 Told::Part(part) => {

@@ -24,6 +24,7 @@ mod part;
 mod post;
 mod recruit;
 mod samples;
+mod silence;
 
 pub use self::{
     address::{AddressError, FleetAddress},
@@ -41,4 +42,5 @@ pub use self::{
     parcel::MAX_BYTES as MAX_PACKAGE_BYTES,
     part::{WHOLE, take_part},
     recruit::{Recruited, Terms, profiles, recruit},
+    silence::Silence,
 };

@@ -320,7 +320,7 @@ impl Lookout {
 
     fn take(&mut self, event: Event) {
         match event {
-            Event::Lost(member) => self.lose(member, "nothing was heard of it for 10 s"),
+            Event::Lost(member, silence) => self.lose(member, &silence.to_string()),
             Event::Told(member, told) => match *told {
                 Told::Part(part) => match serde_json::from_str(part.get()) {
                     Ok(Observed::Prepared) => self.preparing[member] = None,
@@ -381,7 +381,7 @@ async fn engage(crew: &mut Crew, key: Option<&FleetKey>) -> Vec<Engaged> {
         tokio::select! {
             event = crew.next() => {
                 let (member, answer) = match event {
-                    Event::Lost(member) => (member, late()),
+                    Event::Lost(member, _) => (member, late()),
                     Event::Told(member, told) => match *told {
                         Told::Part(part) => match serde_json::from_str(part.get()) {
                             Ok(Observed::Found(found)) => (member, Engaged::Found(found)),

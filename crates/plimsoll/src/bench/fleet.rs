@@ -29,9 +29,6 @@ use crate::{
 /// Reports of agents that wait for the bench. Reason: it takes them at once.
 const N_REPORTS: usize = 64;
 
-/// The reason for the loss of an agent that is silent.
-const SILENT: &str = "nothing was heard of it for 10 s";
-
 /// Checks that a bench can do without what a fleet may lose.
 ///
 /// # Errors
@@ -136,7 +133,7 @@ impl Errand {
         let mut n_ready = 0;
         while n_ready < n_agents {
             let (member, problem) = match crew.next().await {
-                Event::Lost(member) => (member, SILENT.to_owned()),
+                Event::Lost(member, silence) => (member, silence.to_string()),
                 Event::Told(member, told) => match *told {
                     Told::Ready { .. } => {
                         n_ready += 1;
@@ -197,7 +194,7 @@ async fn direct(
 async fn hear(crew: &mut Crew, say: mpsc::Sender<(usize, Said)>) {
     loop {
         let (agent, said) = match crew.next().await {
-            Event::Lost(agent) => (agent, Said::Lost(SILENT.to_owned())),
+            Event::Lost(agent, silence) => (agent, Said::Lost(silence.to_string())),
             Event::Told(agent, told) => match *told {
                 Told::Part(part) => (agent, Said::Part(part)),
                 Told::Ended(_) => (agent, Said::Ended),
