@@ -18,15 +18,15 @@ mod typed;
 pub(crate) use self::args::ABSENT_AB_FLAGS;
 pub(crate) use self::{
     args::{BroadcastArgs, ConnectArgs, EchoArgs},
-    fleet::take_part,
+    fleet::{Errand, take_part},
     options::{UsageError, parse_header},
-    trials::of_flags as trials,
+    trials::{Searched, of_flags as searched},
+    typed::Typed,
 };
 use self::{
     args::{HttpArgs, RecoverArgs},
-    fleet::Errand,
     load_test::BenchTest,
-    typed::{Places, Typed},
+    typed::Places,
 };
 use crate::{
     exit::{Failure, Status},

@@ -110,8 +110,13 @@ export class Fleet {
   /** Runs another command on all agents, beside these files: `{ code, stdout, stderr, cwd }`. */
   async perform(files, command, ...args) {
     const cwd = folderOf(this.#t, files);
-    const outcome = await plimsollIn({ cwd, env: VARIABLES }, command, ...this.#flags, "--agents", String(this.agents.length), ...args);
+    const outcome = await plimsollIn({ cwd, env: VARIABLES }, command, ...this.flags, ...args);
     return { ...outcome, cwd };
+  }
+
+  /** The flags of a command that has the load of all agents. */
+  get flags() {
+    return [...this.#flags, "--agents", String(this.agents.length)];
   }
 
   /** Starts a bench on all agents, and leaves it running. */
@@ -141,7 +146,7 @@ export class Fleet {
   }
 
   #benchCommand(args) {
-    return ["bench", ...args, ...this.#flags, "--agents", String(this.agents.length)];
+    return ["bench", ...args, ...this.flags];
   }
 
   #command(args) {

@@ -1,9 +1,11 @@
 //! The part of an agent in a bench: what it must know, and its work.
 
+use plimsoll_load::preflight::Records;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     http,
+    options::{Connect, Exchange},
     remote::{self, Post, of_clients},
 };
 
@@ -27,6 +29,24 @@ pub struct ClientJob(remote::Job);
 #[serde(transparent)]
 pub struct HttpJob(http::Job);
 
+/// A run whose clients agents can have.
+pub trait Shared {
+    /// The clients for agents with so many threads each, which are then the threads of the run. `None`: the workload has no
+    /// clients that agents could have.
+    fn job(&mut self, n_workers: usize) -> Option<Job>;
+
+    /// The bytes that agents get with the job.
+    fn contents_of_job(&self) -> &[u8] {
+        &[]
+    }
+
+    /// The number of threads that carry the clients; `None` if the workload has no clients that agents could have.
+    fn n_workers(&self) -> Option<usize>;
+
+    /// The records of single messages that each of so many agents keeps.
+    fn records_of_agent(&self, n_agents: usize) -> Records;
+}
+
 /// The work of an agent.
 #[derive(Debug)]
 pub struct Deputy(Work);
@@ -46,6 +66,22 @@ impl From<remote::Job> for Job {
 impl From<http::Job> for Job {
     fn from(job: http::Job) -> Self {
         Self::Http(HttpJob(job))
+    }
+}
+
+impl Exchange {
+    /// The clients for agents with so many threads each.
+    pub(crate) fn job(&mut self, n_workers: usize) -> Job {
+        self.common.n_workers = n_workers;
+        remote::Job::new(&self.common, &self.steps, self.n_padding_bytes).into()
+    }
+}
+
+impl Connect {
+    /// The clients for agents with so many threads each.
+    pub(crate) fn job(&mut self, n_workers: usize) -> Job {
+        self.common.n_workers = n_workers;
+        remote::Job::new(&self.common, &self.steps, 0).into()
     }
 }
 

@@ -67,6 +67,8 @@ async fn take_step(run: &mut Run<'_>, options: &Connect, step_idx: usize) -> Res
         listeners: Histogram::small(),
         connects,
         generator: connect.period.evidence().clone(),
+        agents: connect.period.agents().to_vec(),
+        doubt: None,
     });
     run.tell_trouble();
     if step_idx == 0 && connect.n_connected == 0 && !run.interrupt.is_requested() {

@@ -95,6 +95,8 @@ async fn take_step(run: &mut Run<'_>, options: &Exchange, step_idx: usize) -> Re
             listeners: record.deliveries.clone(),
             connects,
             generator: sampling.period.evidence().clone(),
+            agents: sampling.period.agents().to_vec(),
+            doubt: doubt(&sampling),
         };
         step.rtt = record.messages.answers().rtt(options.limit_percentile);
         let has_times = sampling.deliveries.as_ref().is_some_and(Deliveries::has_times);
@@ -143,11 +145,18 @@ fn missing(step_idx: usize, sampling: &Sampling) -> Option<String> {
 
 /// A remark about times of deliveries that are not shown.
 fn unknown(step_idx: usize, sampling: &Sampling) -> Option<String> {
+    Some(format!(
+        "step {}: the times of deliveries are not shown: {}. The counts are exact, and so are acknowledgements",
+        step_idx + 1,
+        doubt(sampling)?
+    ))
+}
+
+/// Why the times of deliveries say nothing. `None`: they are known well enough.
+fn doubt(sampling: &Sampling) -> Option<String> {
     let deliveries = sampling.deliveries.as_ref().filter(|it| !it.has_times())?;
     Some(format!(
-        "step {}: the times of deliveries are not shown: the clocks of the agents are known to {:.1} ms, and more than 10 % \
-         of the median ({:.1} ms) would say nothing. The counts are exact, and so are acknowledgements",
-        step_idx + 1,
+        "the clocks of the agents are known to {:.1} ms, and more than 10 % of the median ({:.1} ms) would say nothing",
         deliveries.uncertainty?.as_secs_f64() * 1e3,
         deliveries.listener.p50 as f64 / 1e3
     ))

@@ -13,7 +13,7 @@ use plimsoll_load::{metrics::SampleSender, preflight::Records, watch::Sampling};
 use plimsoll_report::{Summary, summary::Origin};
 
 use crate::{
-    agent::Job,
+    agent::{Job, Shared},
     connect, exchange,
     http::{self, HttpOptions, HttpOutcome, HttpResults, HttpRunError},
     interrupt::Interrupt,
@@ -22,7 +22,7 @@ use crate::{
     outcome::{self, Outcome},
     output::Console,
     recover::{self, RecoverError, RecoverOptions, RecoverOutcome},
-    remote::{self, Agents, Share},
+    remote::{Agents, Share},
     run::RunError,
     talk::{Columns, Talk},
 };
@@ -260,34 +260,6 @@ impl Bench {
         (steps.n_first, steps.n_clients().unwrap_or(steps.n_first))
     }
 
-    /// The clients for agents with so many threads each, which are then the threads of the run. `None`: the workload has no
-    /// clients that agents could have.
-    pub fn job(&mut self, n_workers: usize) -> Option<Job> {
-        match self {
-            Self::Exchange(options, _) => {
-                options.common.n_workers = n_workers;
-                Some(remote::Job::new(&options.common, &options.steps, options.n_padding_bytes).into())
-            }
-            Self::Connect(options, _) => {
-                options.common.n_workers = n_workers;
-                Some(remote::Job::new(&options.common, &options.steps, 0).into())
-            }
-            Self::Http(options, _) => {
-                options.n_workers = n_workers;
-                Some(http::Job::new(options).into())
-            }
-            Self::Recover(..) => None,
-        }
-    }
-
-    /// The bytes that agents get with the job.
-    pub fn contents_of_job(&self) -> &[u8] {
-        match self {
-            Self::Http(options, _) => &options.request.body,
-            Self::Exchange(..) | Self::Connect(..) | Self::Recover(..) => &[],
-        }
-    }
-
     /// Checks what can be checked before agents have to.
     ///
     /// # Errors
@@ -302,22 +274,6 @@ impl Bench {
     /// Whether the result means something without the part of an agent that is lost.
     pub fn can_do_without_an_agent(&self) -> bool {
         matches!(self, Self::Http(..))
-    }
-
-    /// The number of threads that carry the clients; `None` if the workload has no clients that agents could have.
-    pub fn n_workers(&self) -> Option<usize> {
-        match self {
-            Self::Exchange(options, _) => Some(options.common.n_workers),
-            Self::Connect(options, _) => Some(options.common.n_workers),
-            Self::Http(options, _) => Some(options.n_workers),
-            Self::Recover(..) => None,
-        }
-    }
-
-    /// The records of single messages that each of so many agents keeps.
-    pub fn records_of_agent(&self, n_agents: usize) -> Records {
-        let (_, n_clients) = self.n_clients();
-        self.records_for(n_clients.div_ceil(n_agents.max(1)))
     }
 
     /// The records of single messages that the run keeps. Without a planned number of steps, those of the first step.
@@ -372,6 +328,41 @@ impl Bench {
                 execute(workload, results, streams, company).await
             }
         }
+    }
+}
+
+impl Shared for Bench {
+    fn job(&mut self, n_workers: usize) -> Option<Job> {
+        match self {
+            Self::Exchange(options, _) => Some(options.job(n_workers)),
+            Self::Connect(options, _) => Some(options.job(n_workers)),
+            Self::Http(options, _) => {
+                options.n_workers = n_workers;
+                Some(http::Job::new(options).into())
+            }
+            Self::Recover(..) => None,
+        }
+    }
+
+    fn contents_of_job(&self) -> &[u8] {
+        match self {
+            Self::Http(options, _) => &options.request.body,
+            Self::Exchange(..) | Self::Connect(..) | Self::Recover(..) => &[],
+        }
+    }
+
+    fn n_workers(&self) -> Option<usize> {
+        match self {
+            Self::Exchange(options, _) => Some(options.common.n_workers),
+            Self::Connect(options, _) => Some(options.common.n_workers),
+            Self::Http(options, _) => Some(options.n_workers),
+            Self::Recover(..) => None,
+        }
+    }
+
+    fn records_of_agent(&self, n_agents: usize) -> Records {
+        let (_, n_clients) = self.n_clients();
+        self.records_for(n_clients.div_ceil(n_agents.max(1)))
     }
 }
 

@@ -65,7 +65,7 @@ pub use self::{
     server_type::{ServerType, ServerTypeError},
     sink::{Progress, Readings, Sink},
     talk::Columns,
-    trial::{Trial, Trials},
+    trial::{Load, Trial, Trials},
     wire::Command,
 };
 

@@ -210,6 +210,11 @@ impl Period {
         &self.evidence
     }
 
+    /// The evidence about each agent. Empty: this process makes the load.
+    pub(crate) fn agents(&self) -> &[(Arc<str>, Evidence)] {
+        &self.agents
+    }
+
     /// The health of the generator in this phase. `latency` is the figure to compare with.
     pub(crate) fn health(&self, latency: Option<Duration>) -> Health {
         if self.agents.is_empty() {

@@ -48,6 +48,10 @@ pub struct Readings {
     pub connects: Vec<Duration>,
     /// The evidence about the generator during the messages, or without messages during the connects.
     pub generator: Evidence,
+    /// The same about each agent, by its name. Empty: this process made the load.
+    pub agents: Vec<(Arc<str>, Evidence)>,
+    /// Why the times of deliveries say nothing. `None`: they are known well enough.
+    pub doubt: Option<String>,
 }
 
 /// The progress of a run.

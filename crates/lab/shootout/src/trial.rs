@@ -3,16 +3,18 @@
 //! A trial is a whole run with connections of its own. Each sample of it is handed over, so that who searches may ask for
 //! any percentile.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use plimsoll_load::{generator::Evidence, histogram::Histogram, preflight::Records};
 
 use crate::{
+    agent::{Job, Shared},
     connect, exchange,
     interrupt::Interrupt,
     meter::Watched,
     options::{Connect, Exchange, Steps},
     outcome::{Outcome, Setting, Step, Workload},
+    remote::Agents,
     run::RunError,
     sink::{Progress, Readings, Sink},
 };
@@ -24,6 +26,13 @@ pub enum Trials {
     Exchange(Box<Exchange>),
     /// `connect`.
     Connect(Box<Connect>),
+}
+
+/// A workload with so many clients: one load of a search.
+#[derive(Debug, Clone)]
+pub struct Load {
+    trials: Trials,
+    n_clients: usize,
 }
 
 /// The result of a trial.
@@ -44,6 +53,12 @@ pub struct Trial {
     pub failures: Vec<(String, u64)>,
     /// The health of the generator; `None` when no client became ready.
     pub generator: Option<Evidence>,
+    /// The health of the generator of each agent, by its name. Empty: this process made the load.
+    pub agents: Vec<(Arc<str>, Evidence)>,
+    /// Why the times of deliveries say nothing. `None`: they are known well enough.
+    pub doubt: Option<String>,
+    /// Why a part of the load is missing; `None` if nothing is.
+    pub missing: Option<String>,
     /// The resource use of the first watched target.
     pub watched: Option<Watched>,
     /// Length of the part that counts.
@@ -93,31 +108,35 @@ impl Trials {
         Some(target.name.clone().unwrap_or_else(|| target.place.to_string()))
     }
 
-    /// Runs one load. `observe` gets its progress.
+    /// The workload with so many clients.
+    pub fn load(&self, n_clients: usize) -> Load {
+        let mut trials = self.clone();
+        match &mut trials {
+            Self::Exchange(options) => options.steps = steps(&options.steps, n_clients, N_STEPS),
+            Self::Connect(options) => options.steps = steps(&options.steps, n_clients, 1),
+        }
+        Load { trials, n_clients }
+    }
+}
+
+impl Load {
+    /// Runs it. `agents` have the clients; `None`: this process has them. `observe` gets its progress.
     ///
     /// # Errors
     /// [`RunError`]. A trial without a ready client is not an error but a failed trial.
     pub async fn take(
         &self,
-        n_clients: usize,
         interrupt: Interrupt,
+        agents: Option<Agents>,
         observe: &mut dyn FnMut(Progress),
     ) -> Result<Trial, RunError> {
         let mut keeper = Keeper {
             observe,
             latest: None,
         };
-        let outcome = match self {
-            Self::Exchange(options) => {
-                let mut options = options.clone();
-                options.steps = steps(&options.steps, n_clients, N_STEPS);
-                exchange::run(&options, interrupt, None, &mut keeper).await
-            }
-            Self::Connect(options) => {
-                let mut options = options.clone();
-                options.steps = steps(&options.steps, n_clients, 1);
-                connect::run(&options, interrupt, None, &mut keeper).await
-            }
+        let outcome = match &self.trials {
+            Trials::Exchange(options) => exchange::run(options, interrupt, agents, &mut keeper).await,
+            Trials::Connect(options) => connect::run(options, interrupt, agents, &mut keeper).await,
         };
         match outcome {
             Ok(outcome) => Ok(keeper.trial(&outcome)),
@@ -126,6 +145,30 @@ impl Trials {
                 ..Trial::empty()
             }),
             Err(error) => Err(error),
+        }
+    }
+}
+
+impl Shared for Load {
+    fn job(&mut self, n_workers: usize) -> Option<Job> {
+        Some(match &mut self.trials {
+            Trials::Exchange(options) => options.job(n_workers),
+            Trials::Connect(options) => options.job(n_workers),
+        })
+    }
+
+    fn n_workers(&self) -> Option<usize> {
+        let common = match &self.trials {
+            Trials::Exchange(options) => &options.common,
+            Trials::Connect(options) => &options.common,
+        };
+        Some(common.n_workers)
+    }
+
+    fn records_of_agent(&self, n_agents: usize) -> Records {
+        match &self.trials {
+            Trials::Exchange(options) => options.records(N_STEPS, self.n_clients.div_ceil(n_agents.max(1))),
+            Trials::Connect(_) => Records::default(),
         }
     }
 }
@@ -149,6 +192,9 @@ impl Trial {
             n_lost: 0,
             failures: Vec::new(),
             generator: None,
+            agents: Vec::new(),
+            doubt: None,
+            missing: None,
             watched: None,
             elapsed: Duration::ZERO,
             is_interrupted: false,
@@ -185,6 +231,7 @@ impl Keeper<'_> {
     fn trial(self, outcome: &Outcome) -> Trial {
         let mut trial = Trial {
             is_interrupted: outcome.is_interrupted,
+            missing: outcome.missing.clone(),
             n_lost: outcome.steps.last().map_or(0, n_lost),
             failures: failures(&outcome.steps),
             ..Trial::empty()
@@ -203,6 +250,8 @@ impl Keeper<'_> {
             trial.listeners = latest.listeners;
             trial.connects = latest.connects;
             trial.generator = Some(latest.generator);
+            trial.agents = latest.agents;
+            trial.doubt = latest.doubt;
         }
         trial
     }

@@ -5,7 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use plimsoll_fleet::{Clocks, Crew, Director, Event, FleetError, OnLoss, Reading, Task, Timepiece, Told};
+use plimsoll_fleet::{
+    Clocks, ConductError, Crew, Director, Event, FleetError, OnLoss, Reading, Task, Timepiece, Told,
+};
 use plimsoll_load::{
     generator::{self, Schedule},
     preflight::{Records, UserKind},
@@ -14,7 +16,7 @@ use plimsoll_load::{
 use plimsoll_report::summary::{Agent, AgentClock};
 use plimsoll_shootout::{
     Bench,
-    agent::Deputy,
+    agent::{Deputy, Shared},
     remote::{self, Agents, Clock, Offset, Post, Said, Share},
 };
 use serde_json::value::{RawValue, to_raw_value};
@@ -22,7 +24,7 @@ use tokio::{sync::mpsc, task::JoinSet};
 
 use crate::{
     exit::{Failure, TestFailure},
-    fleet::{BenchPackage, Package, Wanted},
+    fleet::{BenchPackage, Package, Undone, Wanted},
     session::{Crowd, check_memory},
 };
 
@@ -45,14 +47,15 @@ pub(super) fn check(wanted: &Wanted, bench: &Bench) -> Result<(), Failure> {
 }
 
 /// What a fleet has to do for a bench.
-pub(super) struct Errand {
+#[derive(Clone, Debug)]
+pub(crate) struct Errand {
     wanted: Wanted,
     /// Whether a flag says how many threads each agent has.
     has_own_workers: bool,
 }
 
 /// The agents of a bench that are ready.
-pub(super) struct Field {
+pub(crate) struct Field {
     crew: Crew,
     /// Letters for each agent.
     orders: Vec<mpsc::Receiver<Box<RawValue>>>,
@@ -60,10 +63,18 @@ pub(super) struct Field {
 }
 
 impl Errand {
-    pub(super) fn new(wanted: Wanted, has_own_workers: bool) -> Self {
+    pub(crate) fn new(wanted: Wanted, has_own_workers: bool) -> Self {
         Self {
             wanted,
             has_own_workers,
+        }
+    }
+
+    /// The same for another run of this command.
+    pub(crate) fn again(self) -> Self {
+        Self {
+            wanted: self.wanted.again(),
+            ..self
         }
     }
 
@@ -71,25 +82,27 @@ impl Errand {
     ///
     /// # Errors
     /// There are too few, one of them has no room, or `shutdown` comes first.
-    pub(super) async fn muster(
+    pub(crate) async fn muster(
         &self,
-        bench: &mut Bench,
+        bench: &mut impl Shared,
         sampling: Option<&Sampling>,
         shutdown: impl Future<Output = ()>,
-    ) -> Result<(Field, Agents), Failure> {
+    ) -> Result<(Field, Agents), Undone> {
         tokio::pin!(shutdown);
-        let mut crew = self.wanted.muster(sampling, &mut shutdown).await?;
+        let crew = self.wanted.muster(sampling, &mut shutdown).await;
+        let mut crew = crew.map_err(Undone::NotBegun)?;
         let prepared = tokio::select! {
             prepared = self.prepare(&mut crew, bench) => prepared,
             () = shutdown => {
-                Err(TestFailure::Interrupted.because("the run was ended before its agents were ready"))
+                let message = "the run was ended before its agents were ready";
+                Err(Undone::NotBegun(TestFailure::Interrupted.because(message)))
             }
         };
         let n_workers = match prepared {
             Ok(n_workers) => n_workers,
-            Err(failure) => {
+            Err(undone) => {
                 crew.release().await;
-                return Err(failure);
+                return Err(undone);
             }
         };
         let (say, told) = mpsc::channel(N_REPORTS);
@@ -110,8 +123,8 @@ impl Errand {
     }
 
     /// Hands out the clients. Returns the number of threads of each agent.
-    async fn prepare(&self, crew: &mut Crew, bench: &mut Bench) -> Result<usize, Failure> {
-        let failed = |error: FleetError| TestFailure::FleetFailed.because(error);
+    async fn prepare(&self, crew: &mut Crew, bench: &mut impl Shared) -> Result<usize, Undone> {
+        let failed = |error: FleetError| Undone::Conduct(ConductError::Fleet(error));
         let n_agents = crew.members().len();
         // Clients take turns at all threads, so all agents have as many.
         let cores = crew.members().iter().map(|member| member.profile.cores).min();
@@ -120,7 +133,8 @@ impl Errand {
         let records = bench.records_of_agent(n_agents);
         let job = bench
             .job(n_workers)
-            .ok_or_else(|| Failure::Usage("this workload has no clients for a fleet".to_owned()))?;
+            .ok_or_else(|| Failure::Usage("this workload has no clients for a fleet".to_owned()))
+            .map_err(Undone::NotBegun)?;
         let package = Package::Bench(Box::new(BenchPackage {
             job,
             record_bytes: records.bytes,
@@ -128,7 +142,7 @@ impl Errand {
         }));
         let package = package
             .write(bench.contents_of_job())
-            .map_err(|problem| TestFailure::FleetFailed.because(problem))?;
+            .map_err(|problem| Undone::NotBegun(TestFailure::FleetFailed.because(problem)))?;
         crew.assign(&package, self.wanted.key()).await.map_err(failed)?;
         let mut n_ready = 0;
         while n_ready < n_agents {
@@ -156,7 +170,7 @@ impl Errand {
 
 impl Field {
     /// Carries orders and reports while `work` is under way, and lets the agents go.
-    pub(super) async fn carry_during<T>(
+    pub(crate) async fn carry_during<T>(
         self,
         work: impl Future<Output = T>,
     ) -> (T, Vec<plimsoll_fleet::Member>) {

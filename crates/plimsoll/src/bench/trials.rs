@@ -5,17 +5,37 @@ use plimsoll_shootout::Trials;
 
 use super::{
     args::{BroadcastArgs, ClientArgs, ConnectArgs, DEFAULT_STEP_SIZE, EchoArgs},
+    fleet::Errand,
     options::UsageError,
+    typed::Typed,
 };
+use crate::fleet::Wanted;
 
-/// The trials of a workload with these flags and watched targets.
+/// A bench that a search tries with more and fewer clients.
+#[derive(Debug)]
+pub(crate) struct Searched {
+    pub(crate) trials: Trials,
+    /// What a fleet has to do in each trial; `None` if the clients are in this process.
+    pub(crate) errand: Option<Errand>,
+}
+
+/// The trials of a workload with these flags and watched targets, on the fleet that is wanted.
 ///
 /// # Errors
 /// The flags ask for something impossible, or for something that a search decides.
-pub(crate) fn of_flags<A>(flags: A, watched: &[Target]) -> Result<Trials, UsageError>
+pub(crate) fn of_flags<A>(
+    flags: A,
+    watched: &[Target],
+    wanted: Option<Wanted>,
+) -> Result<Searched, UsageError>
 where
+    A: Typed<Mistake = UsageError>,
     Trials: TryFrom<A, Error = UsageError>,
 {
+    if wanted.is_some() {
+        flags.check_fleet()?;
+    }
+    let has_own_workers = flags.n_workers().is_some();
     let mut trials = Trials::try_from(flags)?;
     trials
         .records()
@@ -26,7 +46,10 @@ where
         Trials::Connect(options) => &mut options.common,
     };
     common.watched = watched.to_vec();
-    Ok(trials)
+    Ok(Searched {
+        trials,
+        errand: wanted.map(|wanted| Errand::new(wanted, has_own_workers)),
+    })
 }
 
 impl TryFrom<BroadcastArgs> for Trials {

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Flags that say where the clients of a workload are.
-pub(super) trait Places: Args {
+pub(crate) trait Places: Args {
     /// The fleet. `None`: in this process.
     ///
     /// # Errors
@@ -24,7 +24,7 @@ pub(super) trait Places: Args {
 
 /// No flags: the clients are in this process.
 #[derive(Clone, Copy, Debug, Args)]
-pub(super) struct Here {}
+pub(crate) struct Here {}
 
 impl Places for Here {
     fn wanted(&self, _: &Surroundings<'_>) -> Result<Option<Wanted>, Failure> {
@@ -39,7 +39,7 @@ impl Places for FleetFlags {
 }
 
 /// The flags of one workload.
-pub(super) trait Typed: Args {
+pub(crate) trait Typed: Args {
     /// A mistake in them.
     type Mistake: Display;
 

@@ -92,7 +92,7 @@ impl Errand {
             .wanted
             .muster(sampling.as_deref(), &mut shutdown)
             .await
-            .map_err(Undone::NoCrew)?;
+            .map_err(Undone::NotBegun)?;
         let mission = Mission {
             plan,
             segments: self.segments.clone(),
@@ -183,8 +183,8 @@ impl Wanted {
 /// Why a run on a fleet has no result.
 #[derive(Debug)]
 pub(crate) enum Undone {
-    /// There are too few agents, or a signal came first.
-    NoCrew(Failure),
+    /// There are too few agents, a signal came first, or there is nothing that agents could do.
+    NotBegun(Failure),
     /// An agent, the test, or the connection.
     Conduct(ConductError),
 }
@@ -192,7 +192,7 @@ pub(crate) enum Undone {
 impl From<Undone> for Failure {
     fn from(undone: Undone) -> Self {
         match undone {
-            Undone::NoCrew(failure) => failure,
+            Undone::NotBegun(failure) => failure,
             Undone::Conduct(ref error) => {
                 let failure = match error {
                     ConductError::Run(run) => of_error(run),

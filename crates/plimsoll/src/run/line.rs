@@ -40,7 +40,7 @@ mod workload;
 pub(super) use self::steady::{judged, shortage};
 use self::{
     goals::Goals,
-    options::{HuntFlags, ResultFlags, Timing},
+    options::{HuntFlags, NO_LOSSES, ResultFlags, Timing},
     step::{Taken, Taker},
     talk::{Present, Talk},
     watched::Watched,
@@ -53,8 +53,7 @@ impl Options {
         run_local(async {
             let results = &self.results;
             results.check()?;
-            self.fleet
-                .refuse_losses("a step without the load of one agent says nothing about the target")?;
+            self.fleet.refuse_losses(NO_LOSSES)?;
             let basis = begin(results, self.verbose)?;
             let workload = Workload::read(&self, surroundings, basis.redaction()).await?;
             let watched = Watched::attach(&results.watch)?;
@@ -80,7 +79,7 @@ pub(crate) fn line_of_bench(
     arguments: &[OsString],
     surroundings: &Surroundings<'_>,
 ) -> Result<Status, Failure> {
-    let bench::BenchSearch { flags, trials } = bench::read(arguments)?;
+    let bench::BenchSearch { flags, bench } = bench::read(arguments, surroundings)?;
     run_local(async {
         let results = &flags.results;
         results.check()?;
@@ -91,13 +90,13 @@ pub(crate) fn line_of_bench(
             flags: &flags.hunt,
             timing: Timing::WHOLE,
             watched: Watched::default(),
-            n_targets: usize::from(trials.watched().is_some()),
-            name: trials.name(),
+            n_targets: usize::from(bench.trials.watched().is_some()),
+            name: bench.trials.name(),
             results,
             keeper: results.save.keeper(results.quiet, surroundings),
             talk: Talk::new(&basis, results.quiet, results.format),
             basis,
-            workload: Workload::Bench(BenchTest::new(trials)?),
+            workload: Workload::Bench(BenchTest::new(bench)?),
         };
         setup.conduct().await
     })

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     Bench, Company, Format, Interrupt, Model, Rate, Results, Schedule, Streams,
-    agent::Deputy,
+    agent::{Deputy, Shared},
     remote::{Agents, Clock, Clocks, Offset, Post, Said},
 };
 

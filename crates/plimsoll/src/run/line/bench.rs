@@ -6,11 +6,13 @@ use std::ffi::OsString;
 use clap::{Args, Parser, Subcommand};
 use plimsoll_shootout::Trials;
 
-use super::options::{HuntFlags, ResultFlags};
+use super::options::{HuntFlags, NO_LOSSES, ResultFlags};
 use crate::{
-    bench::{self, BroadcastArgs, ConnectArgs, EchoArgs, UsageError},
+    bench::{self, BroadcastArgs, ConnectArgs, EchoArgs, Searched, Typed, UsageError},
     exit::Failure,
+    fleet::FleetFlags,
     numbers,
+    surroundings::Surroundings,
 };
 
 const EXAMPLES: &str = "\
@@ -22,6 +24,8 @@ Examples:
   plimsoll line bench echo ws://127.0.0.1:9001/ws --server-type echo --slo 'rtt p(99)<50'
 
   plimsoll line bench echo ws://127.0.0.1:9001/ws --server-type echo --expect 2000      a CI gate
+  plimsoll line bench echo ws://10.0.0.7:9001/ws --server-type echo \
+      --fleet nats://localhost:4222 --agents 3       with clients on three agents (plimsoll agent)
 
 Objectives may be about listener_delivery (a broadcast until each listener has it), delivery (until the
 last listener has it), rtt (a send until its sender's answer), connect, lost and errors. Exit codes are those of plimsoll line.";
@@ -37,17 +41,17 @@ struct Options {
 #[derive(Debug, Subcommand)]
 enum Workload {
     /// How fast a message from one client reaches all clients
-    Broadcast(Box<Searched<BroadcastArgs>>),
+    Broadcast(Box<Search<BroadcastArgs>>),
     /// How fast clients become ready
-    Connect(Box<Searched<ConnectArgs>>),
+    Connect(Box<Search<ConnectArgs>>),
     /// How fast a message comes back to its sender
-    Echo(Box<Searched<EchoArgs>>),
+    Echo(Box<Search<EchoArgs>>),
 }
 
 /// A workload with the flags of the search. websocket-bench has -f, too.
 #[derive(Debug, Args)]
 #[command(mut_arg("format", |arg| arg.short('f')))]
-struct Searched<A: Args> {
+struct Search<A: Args> {
     #[command(flatten)]
     search: BenchFlags,
     #[command(flatten)]
@@ -60,41 +64,45 @@ pub(super) struct BenchFlags {
     #[command(flatten)]
     pub(super) hunt: HuntFlags,
     #[command(flatten)]
+    pub(super) fleet: FleetFlags,
+    #[command(flatten)]
     pub(super) results: ResultFlags,
 }
 
 /// A search of a bench.
 pub(super) struct BenchSearch {
     pub(super) flags: BenchFlags,
-    pub(super) trials: Trials,
+    pub(super) bench: Searched,
 }
 
 /// Reads the command line, whose first three words are the program, `line` and `bench`.
 ///
 /// # Errors
 /// When it asks for what cannot be.
-pub(super) fn read(arguments: &[OsString]) -> Result<BenchSearch, Failure> {
+pub(super) fn read(arguments: &[OsString], surroundings: &Surroundings<'_>) -> Result<BenchSearch, Failure> {
     let own = arguments.iter().skip(3).cloned();
     let options: Options = numbers::parse([OsString::from("plimsoll line bench")].into_iter().chain(own));
-    let wrong = |error: UsageError| Failure::Usage(error.to_string());
-    let (flags, trials) = match options.workload {
-        Workload::Broadcast(it) => it.read(),
-        Workload::Connect(it) => it.read(),
-        Workload::Echo(it) => it.read(),
-    };
-    Ok(BenchSearch {
-        flags,
-        trials: trials.map_err(wrong)?,
-    })
+    match options.workload {
+        Workload::Broadcast(it) => it.read(surroundings),
+        Workload::Connect(it) => it.read(surroundings),
+        Workload::Echo(it) => it.read(surroundings),
+    }
 }
 
-impl<A: Args> Searched<A>
+impl<A> Search<A>
 where
+    A: Typed<Mistake = UsageError>,
     Trials: TryFrom<A, Error = UsageError>,
 {
-    fn read(self) -> (BenchFlags, Result<Trials, UsageError>) {
-        let trials = bench::trials(self.workload, &self.search.results.watch);
-        (self.search, trials)
+    fn read(self, surroundings: &Surroundings<'_>) -> Result<BenchSearch, Failure> {
+        let flags = self.search;
+        flags.fleet.refuse_losses(NO_LOSSES)?;
+        let wanted = flags.fleet.wanted(surroundings)?;
+        let bench = bench::searched(self.workload, &flags.results.watch, wanted);
+        Ok(BenchSearch {
+            bench: bench.map_err(|error| Failure::Usage(error.to_string()))?,
+            flags,
+        })
     }
 }
 
@@ -124,7 +132,7 @@ mod tests {
         let check = |arguments: &str, expected: Result<(), &str>| {
             let words = ["plimsoll", "line", "bench"].into_iter();
             let arguments: Vec<_> = words.chain(arguments.split(' ')).map(OsString::from).collect();
-            match (read(&arguments), expected) {
+            match (read(&arguments, &Surroundings::of_variables(&[])), expected) {
                 (Ok(_), Ok(())) => {}
                 (Err(failure), Err(expected)) => assert!(failure.message().contains(expected)),
                 (found, expected) => panic!("{:?} instead of {expected:?}", found.err()),
@@ -144,5 +152,16 @@ mod tests {
             Err("write --slo 'rtt p(95)<200'"),
         );
         check("echo http://x", Err("ws"));
+        let fleet = "echo ws://127.0.0.1:1/ --server-type echo --fleet nats://localhost";
+        check(&format!("{fleet} --agents 3"), Ok(()));
+        check(fleet, Err("for example --agents 3"));
+        check(
+            &format!("{fleet} --agents 3 --on-agent-loss continue"),
+            Err("a step without the load of one agent says nothing about the target"),
+        );
+        check(
+            &format!("{fleet} --agents 3 --local-addr 127.0.0.2"),
+            Err("agents connect from their own addresses"),
+        );
     }
 }

@@ -158,6 +158,9 @@ pub(super) struct HuntFlags {
 /// The greatest load: a machine has fewer ports for one target, and cannot start as many iterations per second.
 const MOST: u64 = 1_000_000;
 
+/// Why each step of a search needs all agents.
+pub(super) const NO_LOSSES: &str = "a step without the load of one agent says nothing about the target";
+
 /// What a load counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum UnitChoice {

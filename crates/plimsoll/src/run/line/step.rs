@@ -64,6 +64,24 @@ pub(super) enum Taken {
     Interrupted,
 }
 
+impl Taken {
+    /// The end of a step whose run on a fleet has no result.
+    ///
+    /// # Errors
+    /// The reason is in the test, so no step can be taken.
+    pub(super) fn of_undone(undone: Undone) -> Result<Self, Failure> {
+        match undone {
+            Undone::Conduct(ConductError::Fleet(error @ FleetError::Agent { .. })) => {
+                Ok(Self::Impossible(error.to_string()))
+            }
+            Undone::Conduct(ConductError::Fleet(error)) => Ok(Self::Lost(error.to_string())),
+            Undone::NotBegun(Failure::Test(TestFailure::Interrupted, _)) => Ok(Self::Interrupted),
+            Undone::NotBegun(Failure::Test(TestFailure::FleetFailed, reason)) => Ok(Self::Lost(reason)),
+            undone => Err(undone.into()),
+        }
+    }
+}
+
 impl Taker<'_> {
     /// The load of a step of this search.
     pub(super) fn steady(&self, load: u64, unit: Unit, places: Places) -> SteadyLoad {
@@ -170,19 +188,7 @@ impl Taker<'_> {
         let outcome = errand.run(field, &mut *attempt.stages, observe, shutdown).await;
         let outcome = match outcome {
             Ok(outcome) => outcome,
-            Err(Undone::Conduct(ConductError::Fleet(error @ FleetError::Agent { .. }))) => {
-                return Ok(Err(Taken::Impossible(error.to_string())));
-            }
-            Err(Undone::Conduct(ConductError::Fleet(error))) => {
-                return Ok(Err(Taken::Lost(error.to_string())));
-            }
-            Err(Undone::NoCrew(Failure::Test(TestFailure::Interrupted, _))) => {
-                return Ok(Err(Taken::Interrupted));
-            }
-            Err(Undone::NoCrew(Failure::Test(TestFailure::FleetFailed, reason))) => {
-                return Ok(Err(Taken::Lost(reason)));
-            }
-            Err(undone) => return Err(undone.into()),
+            Err(undone) => return Ok(Err(Taken::of_undone(undone)?)),
         };
         if let Some(reason) = outcome.incomplete {
             return Ok(Err(Taken::Lost(reason)));

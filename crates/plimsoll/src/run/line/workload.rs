@@ -126,7 +126,7 @@ impl Workload {
             Self::Script(test) => test.is_elsewhere(),
             Self::Artillery(test) => test.is_elsewhere(),
             Self::Wsdirector(test) => test.is_elsewhere(),
-            Self::Bench(_) => false,
+            Self::Bench(test) => test.is_elsewhere(),
         }
     }
 
