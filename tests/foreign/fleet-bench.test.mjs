@@ -6,6 +6,8 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { after, before, describe, test } from "node:test";
 import { WebSocketServer } from "ws";
+import { expectTwoAgents } from "./support/agents.mjs";
+import { Browser } from "./support/browser.mjs";
 import { Fleet } from "./support/fleet.mjs";
 import { Server, plimsoll, plimsollIn } from "./support/plimsoll.mjs";
 import { eventually } from "./support/processes.mjs";
@@ -33,6 +35,23 @@ function counts({ steps, plimsoll: { deliveries, n_foreign, n_stray_answers, fau
 function deliveries({ plimsoll: { deliveries: it } }) {
   return [it.n_deliveries_expected, it.n_lost, it.n_duplicated, it.n_out_of_order];
 }
+
+describe("a bench of a fleet that goes on", () => {
+  let browser;
+  before(async () => (browser = await Browser.launch()));
+  after(() => browser?.close());
+
+  const sizes = ["--step-size", "4", "--total-steps", "1", "--sample-size", "1000000"];
+  for (const [workload, ...args] of [
+    ["echo", ...CABLE, ...sizes],
+    ["broadcast", ...CABLE, ...sizes],
+  ]) {
+    test(`${workload}: shows the agents side by side, in the terminal and on its page`, async (t) => {
+      const fleet = await Fleet.start(t, 2);
+      await expectTwoAgents(t, browser, await fleet.show({}, "bench", workload, server.ws("/cable"), ...args));
+    });
+  }
+});
 
 describe("a bench of a fleet", () => {
   const BENCHES = {

@@ -4,7 +4,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
+import { expectTwoAgents } from "./support/agents.mjs";
+import { Browser } from "./support/browser.mjs";
 import { Fleet, Member } from "./support/fleet.mjs";
 import { serveHttp } from "./support/http-server.mjs";
 import { NatsServer } from "./support/nats.mjs";
@@ -62,6 +64,18 @@ function figures(summary) {
     dropped: counted("dropped_iterations"),
   };
 }
+
+describe("a run of a fleet that goes on", () => {
+  let browser;
+  before(async () => (browser = await Browser.launch()));
+  after(() => browser?.close());
+
+  test("shows the agents side by side, in the terminal and on its page", async (t) => {
+    const { url } = await target(t);
+    const fleet = await Fleet.start(t, 2);
+    await expectTwoAgents(t, browser, await fleet.show({ "script.js": ENDLESS(url) }, "run", "script.js"));
+  });
+});
 
 describe("a run of a fleet", () => {
   for (const scenario of [

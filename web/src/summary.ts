@@ -324,6 +324,8 @@ export interface Agent {
     cores: number;
     busiest_worker_share: number;
     lateness_bound_ms: number | null;
+    /** Of the latest tick; unknown in older files. */
+    lateness_max_ms?: number | null;
     clock: {
         /** Ahead of the coordinator's. */
         offset_ms: number;

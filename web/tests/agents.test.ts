@@ -14,6 +14,7 @@ const FIRST: Agent = {
     cores: 1.52,
     busiest_worker_share: 0.62,
     lateness_bound_ms: 0.81,
+    lateness_max_ms: 12.5,
     clock: { offset_ms: 12.4, uncertainty_ms: 0.85, start_skew_ms: 1.2 },
     lost_at_seconds: null,
     doubtful: false,
@@ -31,7 +32,7 @@ const DOUBTFUL: Agent = {
 };
 
 test("an agent has the figures of its machine", () => {
-    assert.deepEqual(figures(FIRST), [
+    assert.deepEqual(figures(FIRST, "at the end"), [
         "34 %",
         "34",
         "12,345",
@@ -41,7 +42,11 @@ test("an agent has the figures of its machine", () => {
         "+12.4 ms ± 850 µs",
         "+1.2 ms",
     ]);
-    assert.deepEqual(figures(DOUBTFUL).slice(5), ["–", "−3.41 ms ± 50 µs", "–"]);
+    assert.deepEqual(figures(DOUBTFUL, "at the end").slice(5), ["–", "−3.41 ms ± 50 µs", "–"]);
+});
+
+test("while an agent makes load, it has no figures that are judged at the end", () => {
+    assert.deepEqual(figures(FIRST, "so far"), ["34 %", "34", "12,345", "1.52 of 4", "12.5 ms", "+12.4 ms ± 850 µs", "+1.2 ms"]);
 });
 
 test("lost and doubtful agents are told", () => {

@@ -8,6 +8,7 @@ import { NatsServer } from "./nats.mjs";
 import { plimsollIn, startPlimsollIn } from "./plimsoll.mjs";
 import { eventually } from "./processes.mjs";
 import { folderOf } from "./scripts.mjs";
+import { Terminal } from "./terminal.mjs";
 
 /** A process of the program that runs while the test goes on, with the lines of its standard error. */
 export class Member {
@@ -130,6 +131,15 @@ export class Fleet {
     const outcome = await plimsollIn({ cwd }, ...this.#benchCommand(args));
     const read = (name) => (existsSync(join(cwd, name)) ? JSON.parse(readFileSync(join(cwd, name), "utf8")) : null);
     return { ...outcome, read };
+  }
+
+  /** Starts a command on all agents, beside these files, in a terminal with its view, and with its page: `{ terminal, url }`. */
+  async show(files, ...args) {
+    const surroundings = { cwd: folderOf(this.#t, files), size: [160, 40] };
+    const flags = [...this.#flags, "--agents", String(this.agents.length), "--tui", "--ui"];
+    const terminal = Terminal.start(this.#t, surroundings, ...args, ...flags);
+    const [, url] = await terminal.shows(/Live page: (http:\S+)/);
+    return { terminal, url };
   }
 
   /** Waits until no agent works for a run. */

@@ -2,6 +2,7 @@
 
 import { h } from "../dom.ts";
 import { frame } from "../frame.ts";
+import { agents } from "../section/agents.ts";
 import { errors } from "../section/errors.ts";
 import { tiles } from "../section/headline.ts";
 import { overTime } from "../section/latency.ts";
@@ -20,11 +21,12 @@ export function live(data: DOMStringMap): void {
     const controls = new Controls(subject);
     const figures = h("div", {});
     const boxes = { latency: h("div", {}), load: smallGrid(), resources: smallGrid() };
-    const texts = { thresholds: h("div", {}), errors: h("div", {}) };
+    const texts = { agents: h("div", {}), thresholds: h("div", {}), errors: h("div", {}) };
     const sections = {
         latency: section("latency", "Latency", grid(boxes.latency, subject.link && beside(subject.link))),
         load: section("load", "Load", boxes.load),
         resources: section("resources", "Resources", boxes.resources),
+        agents: section("agents", "Agents", texts.agents),
         thresholds: section("thresholds", "Thresholds", texts.thresholds),
         errors: section("errors", "Errors", texts.errors),
     };
@@ -43,6 +45,7 @@ export function live(data: DOMStringMap): void {
         reveal(sections.latency, charts.latency.show(main ? [main] : []));
         reveal(sections.load, charts.load.show(loadSpecs(summary)));
         reveal(sections.resources, charts.resources.show(resourceSpecs(summary)));
+        reveal(sections.agents, fill(texts.agents, agents(run, "so far")));
         reveal(sections.thresholds, fill(texts.thresholds, thresholds(run)));
         reveal(sections.errors, fill(texts.errors, errors(run)));
     }
@@ -89,6 +92,18 @@ function reveal({ id, element }: Section, isShown: boolean): void {
 /** What a section of the report shows, without its heading, which is there already. Whether there is any. */
 function fill(box: HTMLElement, made: Section | null): boolean {
     const [, ...content] = [...(made?.element.children ?? [])];
-    box.replaceChildren(...content);
+    const [shown, fresh] = [box.children[0], content[0]];
+    if (content.length === 1 && box.children.length === 1 && isTable(shown) && isTable(fresh)) renew(shown, fresh);
+    else box.replaceChildren(...content);
     return made !== null;
+}
+
+function isTable(element: Element | undefined): element is Element {
+    return element?.classList.contains("table") ?? false;
+}
+
+/** Gives a table the content of another. It keeps the focus, and the place to which it was scrolled. */
+function renew(shown: Element, fresh: Element): void {
+    for (const { name, value } of fresh.attributes) shown.setAttribute(name, value);
+    shown.replaceChildren(...fresh.children);
 }

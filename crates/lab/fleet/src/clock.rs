@@ -9,6 +9,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use plimsoll_load::run::ClockOffset;
 use tokio::time::Instant;
 
 /// How fast the clocks of two machines may drift apart: 100 µs per second. Reason: crystals of servers stay within half of
@@ -69,27 +70,6 @@ pub(crate) struct Exchange {
     pub(crate) theirs: u64,
 }
 
-/// What is known of another clock at a moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reading {
-    /// The other clock less the own, in nanoseconds.
-    pub offset_ns: i64,
-    /// The offset is wrong by this at most, in nanoseconds.
-    pub uncertainty_ns: u64,
-}
-
-impl Reading {
-    /// A time of the own clock on the other one.
-    pub fn theirs(&self, own_ns: u64) -> u64 {
-        own_ns.saturating_add_signed(self.offset_ns)
-    }
-
-    /// A time of the other clock on the own one.
-    pub fn own(&self, their_ns: u64) -> u64 {
-        their_ns.saturating_add_signed(self.offset_ns.saturating_neg())
-    }
-}
-
 /// Another clock, known by exchanges.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
@@ -106,7 +86,7 @@ impl Clock {
     }
 
     /// What is known at the time `now` of the own clock. `None` before the first exchange.
-    pub fn read(&self, now: u64) -> Option<Reading> {
+    pub fn read(&self, now: u64) -> Option<ClockOffset> {
         let readings = self.exchanges.iter().map(|exchange| exchange.reading(now));
         readings.min_by_key(|reading| reading.uncertainty_ns)
     }
@@ -122,12 +102,12 @@ impl Exchange {
         self.received.saturating_sub(self.sent)
     }
 
-    fn reading(&self, now: u64) -> Reading {
+    fn reading(&self, now: u64) -> ClockOffset {
         let half = self.round_trip() / 2;
         let age = now.saturating_sub(self.received) as f64;
         let middle = self.sent.saturating_add(half);
-        Reading {
-            offset_ns: i64::try_from(i128::from(self.theirs) - i128::from(middle)).unwrap_or(i64::MAX),
+        ClockOffset {
+            ns: i64::try_from(i128::from(self.theirs) - i128::from(middle)).unwrap_or(i64::MAX),
             // Half a nanosecond may be lost by halving.
             uncertainty_ns: half.saturating_add(1).saturating_add((age * DRIFT) as u64),
         }
@@ -158,8 +138,8 @@ mod tests {
         let reading = clock.read(1_200).expect("it was learnt");
         assert_eq!(
             reading,
-            Reading {
-                offset_ns: 1_000,
+            ClockOffset {
+                ns: 1_000,
                 uncertainty_ns: 101
             }
         );
@@ -184,7 +164,7 @@ mod tests {
                 now += there + back;
             }
             let reading = clock.read(now).expect("it was learnt");
-            prop_assert!(reading.offset_ns.abs_diff(offset) <= reading.uncertainty_ns);
+            prop_assert!(reading.ns.abs_diff(offset) <= reading.uncertainty_ns);
         }
     }
 }

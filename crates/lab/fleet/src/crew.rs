@@ -8,7 +8,10 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::StreamExt;
-use plimsoll_load::metrics::{Registry, SampleSender};
+use plimsoll_load::{
+    metrics::{Registry, SampleSender},
+    run::ClockOffset,
+};
 use serde_json::value::RawValue;
 use tokio::{
     sync::mpsc,
@@ -19,7 +22,7 @@ use tokio::{
 use crate::{
     FleetError, FleetKey,
     agent::BEAT_EVERY,
-    clock::{Clock, Reading, Timepiece},
+    clock::{Clock, Timepiece},
     comparison::exchange,
     link::Link,
     message::{Answer, Assignment, Order, Profile, Request, Told, Work},
@@ -107,7 +110,7 @@ impl Clocks {
     }
 
     /// What is known of the clock of an agent now.
-    pub fn reading(&self, member: usize) -> Option<Reading> {
+    pub fn reading(&self, member: usize) -> Option<ClockOffset> {
         lock(&self.shared.clocks)[member].read(self.timepiece.now())
     }
 }
@@ -214,7 +217,7 @@ impl Crew {
     }
 
     /// What is known of the clock of an agent now.
-    pub fn reading(&self, member: usize) -> Option<Reading> {
+    pub fn reading(&self, member: usize) -> Option<ClockOffset> {
         self.clocks().reading(member)
     }
 

@@ -7,9 +7,10 @@ use std::{
 };
 
 use plimsoll_load::{
+    generator::Glance,
     metrics::{Registry, SampleSender, wire::WireError},
     plan::Plan,
-    run::{Combined, Control, LastPart, Part, Progress, RunEnd, RunError, RunResult, State},
+    run::{AgentProgress, Combined, Control, LastPart, Part, Progress, RunEnd, RunError, RunResult, State},
     segment::Split,
     vu::Lifecycle,
     watch::Sampling,
@@ -19,7 +20,6 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::{
     Crew, Event, FleetError, FleetKey,
-    clock::Reading,
     exchange::Notes,
     message::{Order, Relayed, Steering, Told},
 };
@@ -72,28 +72,10 @@ pub struct Outcome {
 /// What one agent did.
 #[derive(Clone, Debug)]
 pub struct AgentAccount {
-    /// Its name.
-    pub name: String,
-    /// The version of its program.
-    pub version: String,
-    /// Processor cores that it may use.
-    pub cores: usize,
-    /// Its part of the whole, from 0 to 1.
-    pub share: f64,
-    /// Virtual users that existed.
-    pub vus_max: u32,
+    /// How it stood when the run was over.
+    pub agent: AgentProgress,
     /// Its last part. `None`: it was lost.
     pub last: Option<LastPart>,
-    /// Iterations that it told of.
-    pub n_complete: u64,
-    /// The most resident memory, in bytes.
-    pub rss_bytes: Option<u64>,
-    /// What is known of its clock.
-    pub clock: Option<Reading>,
-    /// How much later than planned it began, in nanoseconds; negative if it was earlier. `None`: it did not begin.
-    pub start_skew_ns: Option<i64>,
-    /// When it was lost, since the start of the run.
-    pub lost_at: Option<Duration>,
 }
 
 /// Conducts a run to its end: hands out the package, starts all agents together, merges what they tell, and ends them
@@ -120,7 +102,8 @@ pub async fn conduct(
         mission,
         began: vec![None; n],
         lost_at: vec![None; n],
-        rss_bytes: vec![None; n],
+        recent: vec![Glance::default(); n],
+        whole: vec![Glance::default(); n],
         is_idle: vec![false; n],
         has_ended: vec![false; n],
         outcomes: (0..n).map(|_| None).collect(),
@@ -170,7 +153,10 @@ struct Conduct<'a> {
     /// When each agent began, on its own clock.
     began: Vec<Option<u64>>,
     lost_at: Vec<Option<Duration>>,
-    rss_bytes: Vec<Option<u64>>,
+    /// The generator of each agent in the latest part that it told.
+    recent: Vec<Glance>,
+    /// The generator of each agent since the start.
+    whole: Vec<Glance>,
     is_idle: Vec<bool>,
     has_ended: Vec<bool>,
     /// The outcomes of the agents' users, where parts do not tell them.
@@ -262,7 +248,10 @@ impl Conduct<'_> {
             }
             while let Some(recent) = self.combined.settle()? {
                 let notices = self.combined.notices();
-                observe(&self.combined.progress(began.elapsed(), &recent, &notices));
+                observe(&Progress {
+                    agents: self.agents(crew, t0),
+                    ..self.combined.progress(began.elapsed(), &recent, &notices)
+                });
                 if self.end.is_none() && self.combined.has_crossed() {
                     self.stop(crew, RunEnd::ThresholdsCrossed).await;
                 }
@@ -379,8 +368,8 @@ impl Conduct<'_> {
     }
 
     fn learn(&mut self, member: usize, part: &Part) {
-        let most = &mut self.rss_bytes[member];
-        *most = (*most).max(part.generator.rss_bytes);
+        self.recent[member] = part.generator;
+        self.whole[member] = self.whole[member].and(part.generator);
     }
 
     /// An agent is gone: the run ends or goes on without it.
@@ -455,8 +444,41 @@ impl Conduct<'_> {
         );
     }
 
-    fn outcome(self, crew: &Crew, started_at: SystemTime, t0: u64) -> Result<Outcome, ConductError> {
+    /// How the agents stand. `t0` is the planned start, on the coordinator's clock.
+    fn agents(&self, crew: &Crew, t0: u64) -> Vec<AgentProgress> {
         let n = crew.members().len();
+        let agents = crew.members().iter().enumerate().map(|(at, member)| {
+            let clock = crew.reading(at);
+            let skew = clock.zip(self.began[at]).map(|(clock, began)| {
+                let own = i128::from(clock.own(began)) - i128::from(t0);
+                i64::try_from(own).unwrap_or(i64::MAX)
+            });
+            let standing = self.combined.standing(at);
+            AgentProgress {
+                name: member.profile.name.clone(),
+                version: member.profile.version.clone(),
+                n_cores: member.profile.cores,
+                share: share(n, at),
+                active_vus: standing.active_vus,
+                max_vus: standing.max_vus,
+                n_iterations_complete: self.combined.iterations_of(at).n_complete,
+                recent: self.recent[at],
+                whole: self.whole[at],
+                clock,
+                start_skew_ns: skew,
+                lost_at: self.lost_at[at],
+            }
+        });
+        agents.collect()
+    }
+
+    fn outcome(self, crew: &Crew, started_at: SystemTime, t0: u64) -> Result<Outcome, ConductError> {
+        let agents = self.agents(crew, t0).into_iter().enumerate();
+        let agents = agents.map(|(at, agent)| AgentAccount {
+            agent,
+            last: self.combined.last_part(at).cloned(),
+        });
+        let agents = agents.collect();
         let mut incomplete = self.incomplete;
         for mismatch in self.combined.mismatches() {
             let name = &crew.members()[mismatch.instance].profile.name;
@@ -467,27 +489,6 @@ impl Conduct<'_> {
                 )
             });
         }
-        let agents = crew.members().iter().enumerate().map(|(at, member)| {
-            let clock = crew.reading(at);
-            let skew = clock.zip(self.began[at]).map(|(clock, began)| {
-                let own = i128::from(clock.own(began)) - i128::from(t0);
-                i64::try_from(own).unwrap_or(i64::MAX)
-            });
-            AgentAccount {
-                name: member.profile.name.clone(),
-                version: member.profile.version.clone(),
-                cores: member.profile.cores,
-                share: share(n, at),
-                vus_max: self.combined.standing(at).max_vus,
-                last: self.combined.last_part(at).cloned(),
-                n_complete: self.combined.iterations_of(at).n_complete,
-                rss_bytes: self.rss_bytes[at],
-                clock,
-                start_skew_ns: skew,
-                lost_at: self.lost_at[at],
-            }
-        });
-        let agents = agents.collect();
         let end = self.end.unwrap_or(RunEnd::Complete);
         Ok(Outcome {
             result: self.combined.finish(end, started_at)?,

@@ -29,7 +29,7 @@ mod silence;
 pub use self::{
     address::{AddressError, FleetAddress},
     agent::{Agent, Task, Workshop},
-    clock::{Clock, Reading, Timepiece},
+    clock::{Clock, Timepiece},
     crew::{Clocks, Crew, Director, Event, Member},
     duty::Duty,
     engine::{AgentAccount, ConductError, Mission, OnLoss, Outcome, conduct},

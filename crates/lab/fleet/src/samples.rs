@@ -10,15 +10,15 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use plimsoll_load::metrics::{
-    PackedSamples, Registry, SamplePacker, SampleReceiver, SampleSender, sample_queue,
+use plimsoll_load::{
+    metrics::{PackedSamples, Registry, SamplePacker, SampleReceiver, SampleSender, sample_queue},
+    run::ClockOffset,
 };
 use serde_json::value::RawValue;
 use tokio::task::JoinSet;
 
 use crate::{
     Duty, Timepiece,
-    clock::Reading,
     message::{Relayed, Told},
 };
 
@@ -160,7 +160,7 @@ impl Intake {
         &self,
         member: usize,
         samples: &RawValue,
-        clock: impl Fn(u64) -> Option<Reading>,
+        clock: impl Fn(u64) -> Option<ClockOffset>,
     ) -> Result<(), String> {
         let reading = clock(self.timepiece.now());
         let packed: PackedSamples = serde_json::from_str(samples.get())
@@ -221,8 +221,8 @@ mod tests {
     #[test]
     fn times_are_those_of_the_coordinators_clock() {
         let (intake, mut receiver) = intake();
-        let reading = Reading {
-            offset_ns: 1_000,
+        let reading = ClockOffset {
+            ns: 1_000,
             uncertainty_ns: 1,
         };
         let samples = raw(r#"{"metrics":["reqs"],"tags":[{}],"samples":[[0,0,6007,0],[0,0,5993,0]]}"#);

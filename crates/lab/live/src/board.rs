@@ -2,7 +2,12 @@
 
 use std::{fmt, time::Duration};
 
-use plimsoll_load::{causes::Span, plan::Plan, run::Progress, watch::Latest};
+use plimsoll_load::{
+    causes::Span,
+    plan::Plan,
+    run::{AgentProgress, Progress},
+    watch::Latest,
+};
 
 mod figures;
 mod generator;
@@ -57,6 +62,8 @@ pub struct Board {
     pub(crate) errors: Vec<Failures>,
     pub(crate) thresholds: Vec<Threshold>,
     pub(crate) generator: Generator,
+    /// The agents that make the load. Empty: this process does.
+    pub(crate) agents: Vec<AgentProgress>,
     /// Watched targets by name.
     pub(crate) targets: Vec<(String, Latest)>,
     /// Grows with each change.
@@ -102,7 +109,8 @@ impl Board {
             users: Users::default(),
             errors: Vec::new(),
             thresholds: Vec::new(),
-            generator: Generator::new(),
+            generator: Generator::default(),
+            agents: Vec::new(),
             targets: Vec::new(),
             revision: 0,
         }
@@ -135,7 +143,8 @@ impl Board {
         });
         self.thresholds = thresholds.collect();
         self.errors = errors(progress, &self.subject.redact);
-        self.generator.observe(&progress.recent.generator);
+        self.generator = Generator::of(progress);
+        self.agents.clone_from(&progress.agents);
         self.revision += 1;
     }
 }

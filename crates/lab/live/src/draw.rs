@@ -9,6 +9,7 @@ use ratatui::{
 
 use crate::board::Board;
 
+mod agents;
 mod ansi;
 mod charts;
 mod compact;
@@ -97,7 +98,9 @@ fn render(board: &Board, area: Rect, look: Look, scene: &Scene, buffer: &mut Buf
 fn full(board: &Board, area: Rect, look: Look, buffer: &mut Buffer) -> u16 {
     let spare = area.height - LEAST_CHART_LINES;
     let n_latencies = tables::n_distributions(board).clamp(1, (spare / 3).max(3)) + 1;
-    let n_lower = (tables::n_counts(board).max(side::n_lines(board)) + 1).clamp(5, spare - n_latencies);
+    let n_lower = (tables::n_counts(board) + 1)
+        .max(side::n_lines(board))
+        .clamp(5, spare - n_latencies);
     let n_chart = (area.height - n_latencies - n_lower).min(MAX_CHART_LINES);
     let [charts, latencies, lower, _rest] = Layout::vertical([
         Constraint::Length(n_chart),

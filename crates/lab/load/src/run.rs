@@ -18,6 +18,7 @@ use crate::{
 };
 
 mod account;
+mod agent;
 mod clock;
 mod combined;
 mod control;
@@ -41,6 +42,7 @@ mod virtual_user;
 mod worker;
 
 pub use self::{
+    agent::{AgentProgress, ClockOffset},
     combined::{Combined, Mismatch},
     control::{Control, ControlError, State},
     error::RunError,

@@ -136,6 +136,7 @@ pub(crate) mod tests {
             cores: 1.52,
             busiest_worker_share: 0.62,
             lateness_bound_ms: Some(0.81),
+            lateness_max_ms: Some(12.5),
             waiting_share: Some(0.01),
             rss_bytes: Some(120_000_000),
             clock: AgentClock {

@@ -6,13 +6,13 @@ use plimsoll_load::{
     attempts::Attempts,
     generator::{Evidence, Health, Schedule},
     metrics::MetricSet,
-    run::{Failures, Progress},
+    run::{AgentProgress, Failures, Progress},
     threshold::Finding,
     watch::Sampling,
 };
 use plimsoll_report::{
     Summary,
-    summary::{End, Generator, Iterations, Measured, Origin, Plan, Threshold},
+    summary::{Agent, End, Generator, Iterations, Measured, Origin, Plan, Threshold},
 };
 
 use crate::{journal::Draft, meter};
@@ -38,6 +38,8 @@ pub struct SoFar {
     pub(crate) thresholds: Vec<Threshold>,
     pub(crate) notices: Vec<String>,
     pub(crate) sampling: Option<Arc<Sampling>>,
+    /// The agents that make the load. Empty: this process does.
+    pub(crate) agents: Vec<AgentProgress>,
     /// Whether the users work concurrently as in the timeline, so that targets have a cost per user.
     pub(crate) has_users: bool,
 }
@@ -60,6 +62,7 @@ impl SoFar {
             failures: &Failures::default(),
             attempts: attempts(draft.total(), draft.n_complete(), draft.n_failed()),
             schedule: Schedule::default(),
+            agents: self.agents.clone(),
         };
         take(&progress);
     }
@@ -121,6 +124,7 @@ impl SoFar {
             targets,
             generator: Generator::new(&evidence, &Health::default(), chronicle.generator),
         })
+        .with_agents(self.agents.iter().map(Agent::so_far).collect())
     }
 }
 

@@ -25,10 +25,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use plimsoll_load::run::ClockOffset;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
-pub(crate) use self::{deputy::Deputy, hub::Hub, job::Job};
+pub(crate) use self::{deputy::Deputy, hub::Hub, job::Job, share::Glances};
 pub use self::{
     deputy::Post,
     share::{Share, of_clients},
@@ -48,23 +49,14 @@ pub trait Clock: fmt::Debug {
 /// The clocks of the agents, as their coordinator knows them.
 pub trait Clocks: Clock {
     /// The clock of an agent. `None`: it was never compared.
-    fn offset(&self, agent: usize) -> Option<Offset>;
-}
-
-/// What is known of the clock of another machine.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Offset {
-    /// The other clock less the own, in nanoseconds.
-    pub ns: i64,
-    /// The offset is wrong by this at most, in nanoseconds.
-    pub uncertainty_ns: u64,
+    fn offset(&self, agent: usize) -> Option<ClockOffset>;
 }
 
 /// The agents of a run, as its coordinator reaches them.
 #[derive(Debug)]
 pub struct Agents {
-    /// Their names, in their order.
-    pub names: Vec<String>,
+    /// Who they are, in their order.
+    pub members: Vec<Member>,
     /// The threads of each agent that carry its clients.
     pub n_workers: usize,
     /// The way of orders to each agent. It takes the next ones when the agent has those before.
@@ -75,6 +67,17 @@ pub struct Agents {
     pub clocks: Rc<dyn Clocks>,
     /// Whether the run goes on without an agent that is lost. Only `http` can.
     pub goes_on: bool,
+}
+
+/// An agent of a run.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// Its name.
+    pub name: String,
+    /// The version of its program.
+    pub version: String,
+    /// Processor cores that it may use.
+    pub n_cores: usize,
 }
 
 /// What comes from an agent.

@@ -34,6 +34,7 @@ use crate::{
     options::Pacing,
     outcome::{Setting, Workload},
     pause::BetweenSteps,
+    remote::Hub,
     sink::Sink,
     wire::Command,
     worker::{Failing, Opening},
@@ -196,6 +197,7 @@ impl Run<'_> {
                 thresholds,
                 notices: self.messages.clone(),
                 sampling: self.meter.sampling(),
+                agents: self.fleet.hub().map_or_else(Vec::new, Hub::agents),
                 has_users: true,
             });
         }

@@ -6,18 +6,19 @@ use std::{
 };
 
 use plimsoll_fleet::{
-    Clocks, ConductError, Crew, Director, Event, FleetError, OnLoss, Reading, Task, Timepiece, Told,
+    Clocks, ConductError, Crew, Director, Event, FleetError, OnLoss, Task, Timepiece, Told,
 };
 use plimsoll_load::{
     generator::{self, Schedule},
     preflight::{Records, UserKind},
+    run::ClockOffset,
     watch::Sampling,
 };
-use plimsoll_report::summary::{Agent, AgentClock};
+use plimsoll_report::summary::Agent;
 use plimsoll_shootout::{
     Bench,
     agent::{Deputy, Shared},
-    remote::{self, Agents, Clock, Offset, Post, Said, Share},
+    remote::{self, Agents, Clock, Member, Post, Said, Share},
 };
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::{sync::mpsc, task::JoinSet};
@@ -108,11 +109,7 @@ impl Errand {
         let (say, told) = mpsc::channel(N_REPORTS);
         let (letters, orders) = crew.members().iter().map(|_| mpsc::channel(1)).unzip();
         let agents = Agents {
-            names: crew
-                .members()
-                .iter()
-                .map(|member| member.profile.name.clone())
-                .collect(),
+            members: crew.members().iter().map(member).collect(),
             n_workers,
             orders: letters,
             told,
@@ -170,10 +167,7 @@ impl Errand {
 
 impl Field {
     /// Carries orders and reports while `work` is under way, and lets the agents go.
-    pub(crate) async fn carry_during<T>(
-        self,
-        work: impl Future<Output = T>,
-    ) -> (T, Vec<plimsoll_fleet::Member>) {
+    pub(crate) async fn carry_during<T>(self, work: impl Future<Output = T>) -> T {
         let Self {
             mut crew,
             orders,
@@ -188,7 +182,7 @@ impl Field {
             () = hear(&mut crew, say) => std::future::pending().await,
         };
         crew.release().await;
-        (done, crew.members().to_vec())
+        done
     }
 }
 
@@ -224,39 +218,21 @@ async fn hear(crew: &mut Crew, say: mpsc::Sender<(usize, Said)>) {
     }
 }
 
+/// What the bench has to know of an agent.
+fn member(member: &plimsoll_fleet::Member) -> Member {
+    let profile = &member.profile;
+    Member {
+        name: profile.name.clone(),
+        version: profile.version.clone(),
+        n_cores: profile.cores,
+    }
+}
+
 /// What the summary says of the agents. `latency` is the latency against which their lateness is judged.
-pub(super) fn agents(
-    shares: &[Share],
-    members: &[plimsoll_fleet::Member],
-    latency: Option<Duration>,
-) -> Vec<Agent> {
-    let agents = shares.iter().zip(members).map(|(share, member)| {
-        let evidence = &share.evidence;
+pub(super) fn agents(shares: &[Share], latency: Option<Duration>) -> Vec<Agent> {
+    let agents = shares.iter().map(|Share { agent, evidence }| {
         let health = generator::judge(evidence, Schedule::default(), latency);
-        let ms = |ns: f64| ns / 1e6;
-        Agent {
-            name: share.name.clone(),
-            version: member.profile.version.clone(),
-            machine_cores: member.profile.cores,
-            share: share.share,
-            vus_max: u32::try_from(share.n_most).unwrap_or(u32::MAX),
-            iterations: share.n_complete,
-            cpu_seconds: evidence.cpu.as_secs_f64(),
-            cores: evidence.cores(),
-            busiest_worker_share: evidence.busiest_share,
-            lateness_bound_ms: health.lateness_bound_ms,
-            waiting_share: evidence.waiting_share,
-            rss_bytes: share.rss_bytes,
-            clock: AgentClock {
-                offset_ms: share.offset.map_or(0.0, |it| ms(it.ns as f64)),
-                uncertainty_ms: share.offset.map_or(0.0, |it| ms(it.uncertainty_ns as f64)),
-                // The coordinator gives each order itself.
-                start_skew_ms: None,
-            },
-            lost_at_seconds: share.lost_at.map(|at| at.as_secs_f64()),
-            doubtful: health.doubtful,
-            reasons: health.reasons,
-        }
+        Agent::judged(agent, Some(evidence), health)
     });
     agents.collect()
 }
@@ -343,14 +319,7 @@ impl Clock for ClocksOfCrew {
 }
 
 impl remote::Clocks for ClocksOfCrew {
-    fn offset(&self, agent: usize) -> Option<Offset> {
-        let Reading {
-            offset_ns,
-            uncertainty_ns,
-        } = self.0.reading(agent)?;
-        Some(Offset {
-            ns: offset_ns,
-            uncertainty_ns,
-        })
+    fn offset(&self, agent: usize) -> Option<ClockOffset> {
+        self.0.reading(agent)
     }
 }

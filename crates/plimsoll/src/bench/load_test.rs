@@ -131,8 +131,8 @@ impl LoadTest for BenchTest {
         };
         control.begin(Instant::now());
         let executing = self.bench.execute(streams, company);
-        let (finished, members) = match field {
-            None => (executing.await, Vec::new()),
+        let finished = match field {
+            None => executing.await,
             Some(field) => field.carry_during(executing).await,
         };
         if let Some(studio) = studio {
@@ -143,8 +143,8 @@ impl LoadTest for BenchTest {
         if let Some(reason) = finished.missing() {
             outing.misses(reason.to_owned());
         }
-        if !members.is_empty() {
-            let agents = fleet::agents(finished.shares(), &members, main_latency(&summary));
+        if !finished.shares().is_empty() {
+            let agents = fleet::agents(finished.shares(), main_latency(&summary));
             summary = summary.with_agents(agents);
         }
         Ok((finished.verdict, summary))

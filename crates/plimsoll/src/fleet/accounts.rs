@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use plimsoll_fleet::{AgentAccount, Outcome};
 use plimsoll_load::{
-    generator::{self, Evidence, Health},
+    generator::{self, Health},
     run::RunResult,
 };
-use plimsoll_report::summary::{Agent, AgentClock};
+use plimsoll_report::summary::Agent;
 
 use super::Outing;
 
@@ -48,19 +48,18 @@ impl Ran {
             outing.misses(reason);
         }
         let latency = latency(&result);
-        let judged: Vec<_> = agents
-            .iter()
-            .map(|agent| (agent, health_of(agent, latency)))
-            .collect();
-        let healths = judged
-            .iter()
-            .map(|(agent, health)| (agent.name.as_str(), health.clone()));
+        let healths: Vec<_> = agents.iter().map(|agent| health_of(agent, latency)).collect();
+        let named = agents.iter().zip(&healths);
+        let named = named.map(|(account, health)| (account.agent.name.as_str(), health.clone()));
         Self {
-            health: Some(Health::of_agents(healths)),
-            n_workers: agents.iter().map(|agent| agent.cores).sum(),
-            agents: judged
+            health: Some(Health::of_agents(named)),
+            n_workers: agents.iter().map(|account| account.agent.n_cores).sum(),
+            agents: agents
                 .iter()
-                .map(|(agent, health)| account(agent, health))
+                .zip(healths)
+                .map(|(AgentAccount { agent, last }, health)| {
+                    Agent::judged(agent, last.as_ref().map(|last| &last.evidence), health)
+                })
                 .collect(),
             result,
         }
@@ -73,37 +72,4 @@ fn health_of(agent: &AgentAccount, latency: Option<Duration>) -> Health {
     last.map_or_else(Health::default, |last| {
         generator::judge(&last.evidence, last.rest.standing.schedule, latency)
     })
-}
-
-/// What the summary says of an agent.
-fn account(agent: &AgentAccount, health: &Health) -> Agent {
-    let evidence = agent.last.as_ref().map(|last| &last.evidence);
-    Agent {
-        name: agent.name.clone(),
-        version: agent.version.clone(),
-        machine_cores: agent.cores,
-        share: agent.share,
-        vus_max: agent.vus_max,
-        iterations: agent.n_complete,
-        cpu_seconds: evidence.map_or(0.0, |evidence| evidence.cpu.as_secs_f64()),
-        cores: evidence.map_or(0.0, Evidence::cores),
-        busiest_worker_share: evidence.map_or(0.0, |evidence| evidence.busiest_share),
-        lateness_bound_ms: health.lateness_bound_ms,
-        waiting_share: evidence.and_then(|evidence| evidence.waiting_share),
-        rss_bytes: agent.rss_bytes,
-        clock: clock(agent),
-        lost_at_seconds: agent.lost_at.map(|at| at.as_secs_f64()),
-        doubtful: health.doubtful,
-        reasons: health.reasons.clone(),
-    }
-}
-
-fn clock(agent: &AgentAccount) -> AgentClock {
-    let ms = |ns: f64| ns / 1e6;
-    let reading = agent.clock;
-    AgentClock {
-        offset_ms: reading.map_or(0.0, |reading| ms(reading.offset_ns as f64)),
-        uncertainty_ms: reading.map_or(0.0, |reading| ms(reading.uncertainty_ns as f64)),
-        start_skew_ms: agent.start_skew_ns.map(|ns| ms(ns as f64)),
-    }
 }

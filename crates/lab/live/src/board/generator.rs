@@ -2,38 +2,40 @@
 
 use std::fs;
 
-use plimsoll_load::generator::Glance;
+use plimsoll_load::{generator::Glance, run::Progress};
 use rustix::process::{Resource, getrlimit};
 
 /// CPU, lateness, and open files against their limit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Generator {
-    /// The health of the last second.
+    /// The health of the last second, of all agents together if there are any.
     pub(crate) glance: Glance,
-    /// Cores that this process may use.
+    /// Cores that this process may use, or those of all agents that are not lost.
     pub(crate) n_cores: usize,
-    /// `None` if the kernel does not provide it cheaply.
+    /// `None` if the kernel does not provide it cheaply, or if agents make the load.
     pub(crate) n_open_files: Option<u64>,
     /// `None` for no limit.
     pub(crate) open_files_limit: Option<u64>,
 }
 
 impl Generator {
-    /// Before the run.
-    pub(crate) fn new() -> Self {
-        Self {
-            glance: Glance::default(),
-            n_cores: std::thread::available_parallelism().map_or(1, Into::into),
-            n_open_files: n_open_files(),
-            open_files_limit: getrlimit(Resource::Nofile).current,
+    /// The generator in the last second.
+    pub(crate) fn of(progress: &Progress<'_>) -> Self {
+        let glance = progress.recent.generator;
+        if progress.agents.is_empty() {
+            return Self {
+                glance,
+                n_cores: std::thread::available_parallelism().map_or(1, Into::into),
+                n_open_files: n_open_files(),
+                open_files_limit: getrlimit(Resource::Nofile).current,
+            };
         }
-    }
-
-    /// Records the last second, and the number of open files.
-    pub(crate) fn observe(&mut self, glance: &Glance) {
-        self.glance = *glance;
-        self.n_open_files = n_open_files();
-        self.open_files_limit = getrlimit(Resource::Nofile).current;
+        let living = progress.agents.iter().filter(|agent| agent.lost_at.is_none());
+        Self {
+            glance,
+            n_cores: living.map(|agent| agent.n_cores).sum(),
+            ..Self::default()
+        }
     }
 }
 

@@ -26,6 +26,8 @@ pub(super) fn render(board: &Board, area: Rect, look: Look, buffer: &mut Buffer)
         .into_iter()
         .chain(errors.take(usize::from(area.height / 4)))
         .chain(figures)
-        .chain(side::costs(board, look));
+        .chain(side::generator(&board.generator, look))
+        .chain(side::agents(board, usize::from(area.height / 4), look))
+        .chain(side::targets(board, look));
     lines(all, area, buffer)
 }

@@ -11,20 +11,27 @@ use ratatui::{
     text::{Line, Span},
 };
 
-use super::{Look, line, lines};
+use super::{Look, agents, line, lines};
 use crate::board::{Board, Failures, Generator, Threshold};
 
 /// From this share of the cores, or of the open files, on the generator is near its limit. Reason: as
 /// [`plimsoll_load::generator::BUSY_SHARE`].
 const NEAR_LIMIT: f64 = 0.9;
 
+/// The most agents that have a line. Reason: more push out what may be wrong, and the page has all of them.
+const MAX_AGENTS: usize = 8;
+
 /// Lines that there would be to show.
 pub(super) fn n_lines(board: &Board) -> u16 {
-    u16::try_from(1 + board.targets.len() + board.thresholds.len() + board.errors.len()).unwrap_or(u16::MAX)
+    let n_costs = generator(&board.generator, Look { has_colour: false }).count() + board.targets.len();
+    let n_agents = board.agents.len().min(MAX_AGENTS);
+    let n = n_costs + n_agents + board.thresholds.len() + board.errors.len();
+    u16::try_from(n).unwrap_or(u16::MAX)
 }
 
 pub(super) fn render(board: &Board, area: Rect, look: Look, buffer: &mut Buffer) {
-    let generator: Vec<_> = costs(board, look).collect();
+    let generator: Vec<_> = generator(&board.generator, look).collect();
+    let targets: Vec<_> = targets(board, look).collect();
     let errors: Vec<_> = board
         .errors
         .iter()
@@ -37,16 +44,31 @@ pub(super) fn render(board: &Board, area: Rect, look: Look, buffer: &mut Buffer)
         .into_iter()
         .map(|finding| threshold(finding, look))
         .collect();
-    let free = usize::from(area.height).saturating_sub(generator.len());
+    let free = usize::from(area.height).saturating_sub(generator.len() + targets.len());
+    let n_agents = free.saturating_sub(errors.len() + thresholds.len()).max(free / 2);
+    let agents = agents(board, n_agents, look);
+    let free = free - agents.len().min(free);
     let n_thresholds = thresholds
         .len()
         .min(free.saturating_sub(errors.len()).max(free / 2));
     let n_errors = free.saturating_sub(n_thresholds);
     let all = generator
         .into_iter()
+        .chain(agents)
+        .chain(targets)
         .chain(cut(thresholds, n_thresholds, "thresholds", look))
         .chain(cut(errors, n_errors, "causes of failures", look));
     lines(all, area, buffer);
+}
+
+/// At most so many lines for the agents.
+pub(super) fn agents(board: &Board, n: usize, look: Look) -> Vec<Line<'static>> {
+    cut(
+        agents::lines_of(&board.agents, look),
+        n.min(MAX_AGENTS),
+        "agents",
+        look,
+    )
 }
 
 /// The first `n` lines, the last of which gives the number of the rest.
@@ -100,13 +122,12 @@ fn short(value: f64) -> String {
     quantity::number((value * 100.0).round() / 100.0)
 }
 
-/// The resource use of the generator and of the targets.
-pub(super) fn costs(board: &Board, look: Look) -> impl Iterator<Item = Line<'static>> {
-    let targets = board
+/// The resource use of the targets.
+pub(super) fn targets(board: &Board, look: Look) -> impl Iterator<Item = Line<'static>> {
+    board
         .targets
         .iter()
-        .map(move |(name, latest)| target(name, latest, look));
-    generator(&board.generator, look).into_iter().chain(targets)
+        .map(move |(name, latest)| target(name, latest, look))
 }
 
 fn target(name: &str, latest: &Latest, look: Look) -> Line<'static> {
@@ -125,30 +146,42 @@ fn target(name: &str, latest: &Latest, look: Look) -> Line<'static> {
 }
 
 /// CPU and lateness; open files.
-fn generator(generator: &Generator, look: Look) -> [Line<'static>; 2] {
-    let share = |part: f64, whole: f64| {
-        if part >= whole * NEAR_LIMIT {
-            look.notable()
-        } else {
-            Style::new()
-        }
-    };
+pub(super) fn generator(generator: &Generator, look: Look) -> impl Iterator<Item = Line<'static>> {
     let mut cpu = vec![Span::styled(" generator", look.dim())];
     if let Some(cores) = generator.glance.cores() {
         let text = format!("  {cores:.2} of {} cores", generator.n_cores);
-        cpu.push(Span::styled(text, share(cores, generator.n_cores as f64)));
+        cpu.push(Span::styled(text, warned(cores, generator.n_cores as f64, look)));
     }
     if let Some(lateness) = generator.glance.lateness_max {
         let text = format!("  up to {} late", quantity::duration(lateness));
-        let (part, whole) = (lateness.as_secs_f64(), LATENESS.as_secs_f64());
-        cpu.push(Span::styled(text, share(part, whole / NEAR_LIMIT)));
+        cpu.push(Span::styled(text, warned_of(lateness, look)));
     }
-    let files = match (generator.n_open_files, generator.open_files_limit) {
-        (Some(n), Some(limit)) => {
-            let text = format!("            {n} of {limit} open files");
-            Span::styled(text, share(n as f64, limit as f64))
-        }
-        _ => Span::raw(""),
-    };
-    [line(cpu), line([files])]
+    let files = generator.n_open_files.zip(generator.open_files_limit);
+    let files = files.map(|(n, limit)| {
+        let text = format!("            {n} of {limit} open files");
+        line([Span::styled(text, warned(n as f64, limit as f64, look))])
+    });
+    [Some(line(cpu)), files].into_iter().flatten()
+}
+
+/// How a part of a limited whole looks.
+pub(super) fn warned(part: f64, whole: f64, look: Look) -> Style {
+    if is_near_limit(part, whole) {
+        look.notable()
+    } else {
+        Style::new()
+    }
+}
+
+pub(super) fn is_near_limit(part: f64, whole: f64) -> bool {
+    part >= whole * NEAR_LIMIT
+}
+
+/// How a lateness looks.
+pub(super) fn warned_of(lateness: Duration, look: Look) -> Style {
+    if lateness >= LATENESS {
+        look.notable()
+    } else {
+        Style::new()
+    }
 }

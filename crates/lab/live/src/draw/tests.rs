@@ -6,13 +6,13 @@ use expect_test::{Expect, expect};
 use plimsoll_load::{
     attempts::Attempts,
     executor::{Executor, RampingVus, Stage},
-    generator::Schedule,
+    generator::{Glance, Schedule},
     metrics::{
         Contains, MetricSet, Registry,
         built_in::{Execution, WebSocket},
     },
     plan::Plan,
-    run::{Failures, Progress, Stretch},
+    run::{AgentProgress, ClockOffset, Failures, Progress, Stretch},
     threshold::Finding,
     watch::Latest,
 };
@@ -47,6 +47,14 @@ fn new_board() -> Board {
 
 /// The board after this many seconds, in which round trips became slower and one in ten failed.
 fn board_at(seconds: u64) -> Board {
+    Board {
+        generator: Generator::example(),
+        ..board_of(seconds, &[])
+    }
+}
+
+/// The same, by these agents. Empty: by this process.
+fn board_of(seconds: u64, agents: &[AgentProgress]) -> Board {
     let mut registry = Registry::new();
     let execution = Execution::register(&mut registry).unwrap();
     let websocket = WebSocket::register(&mut registry).unwrap();
@@ -103,12 +111,51 @@ fn board_at(seconds: u64) -> Board {
                 failures: &failures,
                 attempts: Attempts::of_run(&metrics, 0, 0),
                 schedule: Schedule::default(),
+                agents: agents.to_vec(),
             },
             targets(),
         );
     }
-    board.generator = Generator::example();
     board
+}
+
+/// An agent of `n` that is not near a limit.
+fn agent(name: &str, n: usize) -> AgentProgress {
+    AgentProgress {
+        name: name.to_owned(),
+        version: "0.1.0".to_owned(),
+        n_cores: 4,
+        share: 1.0 / n as f64,
+        active_vus: 45,
+        max_vus: 50,
+        n_iterations_complete: 500,
+        recent: Glance {
+            elapsed: Duration::from_secs(1),
+            cpu: Duration::from_millis(925),
+            lateness_max: Some(Duration::from_micros(310)),
+            rss_bytes: Some(50_000_000),
+        },
+        whole: Glance::default(),
+        clock: Some(ClockOffset {
+            ns: -12_400_000,
+            uncertainty_ns: 85_000,
+        }),
+        start_skew_ns: Some(0),
+        lost_at: None,
+    }
+}
+
+fn lost(name: &str, n: usize) -> AgentProgress {
+    AgentProgress {
+        lost_at: Some(Duration::from_millis(3_700)),
+        ..agent(name, n)
+    }
+}
+
+fn late(name: &str, n: usize) -> AgentProgress {
+    let mut late = agent(name, n);
+    late.recent.lateness_max = Some(Duration::from_millis(31));
+    late
 }
 
 fn targets() -> impl Iterator<Item = (&'static str, Latest)> {
@@ -346,6 +393,137 @@ fn help_and_answers() {
         |checks  90.00%  (90.00%)
         |page_size p(95)  3.4 kB  (3.4 kB)
         |it cannot be paused
+    "#]],
+    );
+}
+
+#[test]
+fn the_agents_of_a_fleet_stand_side_by_side() {
+    let agents = [agent("a1", 2), agent("zurich-1", 2)];
+    check(
+        &board_of(10, &agents),
+        (150, 24),
+        &Scene::default(),
+        &expect![[r#"
+        |chat.js  running  10s of 20s ████████████░░░░░░░░░░░░  1000 iterations, 100.0/s, 2 interrupted
+        |users 90 of 100 active  planned ────────────────────────────  rtt p50 25.25ms  p95 47.54ms  p99 49.5ms ───────────────────────────────────────────────
+        |100│                     ⣀⣀⠤⢀⣀⣀⠤⠄⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠑⠤⣀             49.5ms│                                                             ⣀⣀⣀⣀⣀⣀⠤⠤⠤⠤⠒⠒⠒⠒⠒⠒⠉⠉⠉⠉
+        |   │             ⣀⡠⠤⣀⣀⡠⠤⠔⠒⠉⠉⠁                    ⠉⠒⠤⡀               │                                           ⣀⣀⣀⣀⠤⠤⠤⠤⠒⠒⠒⠒⠉⠉⠉⠉⠉⠉⠉⠉              ⣀⣀⣀⣀
+        |   │    ⢀⣀⡠⢀⣀⣀⡠⠤⠔⠊⠉⠉                                ⠈⠙⠲⢄⡀           │                   ⣀⣀⣀⣀⠤⠤⠤⠤⠤⠤⠒⠒⠒⠒⠒⠒⠒⠒⠉⠉⠉⠉⠉⠉⣀⣀⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠒⠒⠒⠒⠒⠒⠒⠒⠉⠉⠉⠉⠉⠉⠉⠉
+        |0  │⠔⠒⠊⠤⠒⠊⠉⠁                                            ⠈⠑⠦⣄  0     │         ⠒⠒⠒⠒⠉⠉⠉⠉⠉⠉⠉⠉⠒⠒⠒⠒⠒⠒⠒⠒⠉⠉⠉⠉⠉⠉⠉⠉
+        |   └────────────────────────────────────────────────────────        └─────────────────────────────────────────────────────────────────────────────────
+        |   0                                                     20s       0s                                                                              10s
+        |                               p50      p95      p99 last second                                                        p50      p95      p99      max
+        |rtt                        25.25ms  47.54ms   49.5ms ▁▂▃▄▄▅▆▇██                                                     10.63ms  37.38ms  45.02ms     50ms
+        |page_size                   3.4 kB   3.4 kB   3.4 kB ██████████                                                      3.4 kB   3.4 kB   3.4 kB   3.4 kB
+        |                                now                                   whole run   generator  1.85 of 8 cores  up to 31ms late
+        |iterations                  100.0/s ██████████                             1000     a1        0.93 of 4 cores  310µs late  50 %  clock −12.4ms ± 85µs
+        |checks                       90.00% ██████████                           90.00%     zurich-1  0.93 of 4 cores  310µs late  50 %  clock −12.4ms ± 85µs
+        |ws_msgs_received          40000.0/s ▁▂▃▄▄▅▆▇██                           220000   server  0.42 cores  33 MB RSS
+        |                                                                                  redis  is gone
+        |                                                                                    and 2 more thresholds
+        |                                                                                  ✗ 100 × 0.0–9.0 s connection ***[2J
+        |                                                                                  ✗ 10 × 0.0–9.0 s timeout after 5s
+        |q end the run and show its summary   ? help
+    "#]],
+    );
+    check(
+        &board_of(10, &agents),
+        (60, 24),
+        &Scene::default(),
+        &expect![[r#"
+        |chat.js  running  10s of 20s ████████████░░░░░░░░░░░░  1000
+        |90 of 100 users active
+        |✗ 100 × connection ***[2J
+        |✗ 10 × timeout after 5s
+        |checks  90.00%  (90.00%)
+        |page_size p(95)  3.4 kB  (3.4 kB)
+        |rtt p(95)  47.54ms  (37.38ms)
+        |ws_msgs_received  40000.0/s  (220000)
+        |iterations  100.0/s  (1000)
+        | generator  1.85 of 8 cores  up to 31ms late
+        |   a1        0.93 of 4 cores  310µs late  50 %  clock −12.4m
+        |   zurich-1  0.93 of 4 cores  310µs late  50 %  clock −12.4m
+        | server  0.42 cores  33 MB RSS
+        | redis  is gone
+        |q end the run and show its summary   ? help
+    "#]],
+    );
+}
+
+#[test]
+fn agents_that_lack_something_come_first() {
+    let n = 12;
+    let mut agents: Vec<_> = (1..n).map(|at| agent(&format!("a{at}"), n)).collect();
+    agents[6] = lost("a7", n);
+    agents.push(late("loadtest-eu-west-1-with-a-long-name-b", n));
+    check(
+        &board_of(10, &agents),
+        (150, 40),
+        &Scene::default(),
+        &expect![[r#"
+        |chat.js  running  10s of 20s ████████████░░░░░░░░░░░░  1000 iterations, 100.0/s, 2 interrupted
+        |users 90 of 100 active  planned ────────────────────────────  rtt p50 25.25ms  p95 47.54ms  p99 49.5ms ───────────────────────────────────────────────
+        |100│                         ⢀⡠⠒⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⢢               49.5ms│                                                                          ⣀⣀⠤⠤⠒⠒⠉
+        |   │                      ⢀⡤⠔⠁⡠⠔⠁              ⠱⡀                   │                                                                   ⣀⣀⠤⠔⠒⠉⠉⠒⠒⠉⠉
+        |   │                    ⡠⠖⠃⣀⠔⠊                  ⠱⡀                  │                                                            ⣀⣀⠤⠤⠒⠊⠉⠒⠉⠉
+        |   │                ⢀⣠⠔⠉⣀⠔⠊                      ⠈⢆                 │                                                    ⣀⣀⠤⠤⠒⠒⠉⠉⠉⠉
+        |   │              ⡠⠴⠊⢀⠤⠊                           ⠣⡀               │                                             ⣀⡠⠤⠒⠒⠉⠉⠉⠉
+        |   │           ⣀⠤⠊⢀⡠⠒⠁                              ⠣⡄              │                                      ⣀⣀⠤⠔⠒⠉⠉⠉                         ⣀⣀⣀⣀⠤⠤⠤⠤⠒⠒
+        |   │        ⢀⠴⠒⠁⡠⠔⠁                                  ⠘⢄             │                              ⣀⣀⠤⠤⠒⠒⠉⠉                    ⣀⣀⣀⠤⠤⠔⠒⠒⠒⠉⠉⠉⠉
+        |   │     ⢀⡤⠚⢀⡠⠔⠊                                      ⠈⢢            │                      ⣀⣀⠤⠤⠒⠒⠉⠉⠁            ⣀⣀⣀⣀⠤⠤⠤⠤⠒⠒⠒⠒⠉⠉⠉
+        |   │   ⡤⠖⠁⡠⠒⠁                                           ⠱⡀          │              ⢀⣀⠤⠤⠒⠒⠉⠉⠉⠉   ⣀⣀⣀⣀⠤⠤⠤⠤⠒⠒⠒⠒⠉⠉⠉⠉
+        |   │⡠⠒⠉⡠⠔⠉                                               ⠑⡆         │         ⣀⠤⠔⠒⠉⠁⠉⣀⣀⠤⠤⠤⠒⠒⠊⠉⠉⠉
+        |0  │                                                      ⠈⢆  0     │         ⠒⠒⠉⠉⠉⠉
+        |   └────────────────────────────────────────────────────────        └─────────────────────────────────────────────────────────────────────────────────
+        |   0                                                     20s       0s                                                                              10s
+        |                               p50      p95      p99 last second                                                        p50      p95      p99      max
+        |rtt                        25.25ms  47.54ms   49.5ms ▁▂▃▄▄▅▆▇██                                                     10.63ms  37.38ms  45.02ms     50ms
+        |page_size                   3.4 kB   3.4 kB   3.4 kB ██████████                                                      3.4 kB   3.4 kB   3.4 kB   3.4 kB
+        |                                now                                   whole run   generator  1.85 of 44 cores  up to 31ms late
+        |iterations                  100.0/s ██████████                             1000     a7                    lost at 3s
+        |checks                       90.00% ██████████                           90.00%     loadtest-eu-west-1-with-a-long-name-b  0.93 of 4 cores  31ms late
+        |ws_msgs_received          40000.0/s ▁▂▃▄▄▅▆▇██                           220000     a1                    0.93 of 4 cores  310µs late  8 %  clock −12.
+        |                                                                                    a2                    0.93 of 4 cores  310µs late  8 %  clock −12.
+        |                                                                                    a3                    0.93 of 4 cores  310µs late  8 %  clock −12.
+        |                                                                                    a4                    0.93 of 4 cores  310µs late  8 %  clock −12.
+        |                                                                                    a5                    0.93 of 4 cores  310µs late  8 %  clock −12.
+        |                                                                                    and 5 more agents
+        |                                                                                  server  0.42 cores  33 MB RSS
+        |                                                                                  redis  is gone
+        |                                                                                  ✗ rtt avg<1  25.25
+        |                                                                                  ✓ rtt p(95)<500  47.51
+        |                                                                                  ✗ 100 × 0.0–9.0 s connection ***[2J
+        |                                                                                  ✗ 10 × 0.0–9.0 s timeout after 5s
+        |q end the run and show its summary   ? help
+    "#]],
+    );
+    // Thresholds and failures keep their room.
+    check(
+        &board_of(10, &agents),
+        (150, 24),
+        &Scene::default(),
+        &expect![[r#"
+        |chat.js  running  10s of 20s ████████████░░░░░░░░░░░░  1000 iterations, 100.0/s, 2 interrupted
+        |users 90 of 100 active  planned ────────────────────────────  rtt p50 25.25ms  p95 47.54ms  p99 49.5ms ───────────────────────────────────────────────
+        |100│                     ⣀⣀⠤⢀⣀⣀⠤⠄⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠑⠤⣀             49.5ms│                                                             ⣀⣀⣀⣀⣀⣀⠤⠤⠤⠤⠒⠒⠒⠒⠒⠒⠉⠉⠉⠉
+        |   │             ⣀⡠⠤⣀⣀⡠⠤⠔⠒⠉⠉⠁                    ⠉⠒⠤⡀               │                                           ⣀⣀⣀⣀⠤⠤⠤⠤⠒⠒⠒⠒⠉⠉⠉⠉⠉⠉⠉⠉              ⣀⣀⣀⣀
+        |   │    ⢀⣀⡠⢀⣀⣀⡠⠤⠔⠊⠉⠉                                ⠈⠙⠲⢄⡀           │                   ⣀⣀⣀⣀⠤⠤⠤⠤⠤⠤⠒⠒⠒⠒⠒⠒⠒⠒⠉⠉⠉⠉⠉⠉⣀⣀⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠒⠒⠒⠒⠒⠒⠒⠒⠉⠉⠉⠉⠉⠉⠉⠉
+        |0  │⠔⠒⠊⠤⠒⠊⠉⠁                                            ⠈⠑⠦⣄  0     │         ⠒⠒⠒⠒⠉⠉⠉⠉⠉⠉⠉⠉⠒⠒⠒⠒⠒⠒⠒⠒⠉⠉⠉⠉⠉⠉⠉⠉
+        |   └────────────────────────────────────────────────────────        └─────────────────────────────────────────────────────────────────────────────────
+        |   0                                                     20s       0s                                                                              10s
+        |                               p50      p95      p99 last second                                                        p50      p95      p99      max
+        |rtt                        25.25ms  47.54ms   49.5ms ▁▂▃▄▄▅▆▇██                                                     10.63ms  37.38ms  45.02ms     50ms
+        |page_size                   3.4 kB   3.4 kB   3.4 kB ██████████                                                      3.4 kB   3.4 kB   3.4 kB   3.4 kB
+        |                                now                                   whole run   generator  1.85 of 44 cores  up to 31ms late
+        |iterations                  100.0/s ██████████                             1000     a7                    lost at 3s
+        |checks                       90.00% ██████████                           90.00%     and 11 more agents
+        |ws_msgs_received          40000.0/s ▁▂▃▄▄▅▆▇██                           220000   server  0.42 cores  33 MB RSS
+        |                                                                                  redis  is gone
+        |                                                                                    and 2 more thresholds
+        |                                                                                  ✗ 100 × 0.0–9.0 s connection ***[2J
+        |                                                                                  ✗ 10 × 0.0–9.0 s timeout after 5s
+        |q end the run and show its summary   ? help
     "#]],
     );
 }

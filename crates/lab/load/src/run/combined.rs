@@ -243,6 +243,7 @@ impl Combined {
             failures: &self.failures,
             attempts: Attempts::of_run(&self.metrics, self.iterations.n_complete, self.failures.count()),
             schedule: self.schedule(),
+            agents: Vec::new(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Failures, Stretch};
+use super::{AgentProgress, Failures, Stretch};
 use crate::{
     attempts::Attempts, generator::Schedule, metrics::MetricSet, plan::Scenario, threshold::Finding,
 };
@@ -36,6 +36,8 @@ pub struct Progress<'a> {
     pub attempts: [Attempts; 3],
     /// What became of the arrivals of all scenarios together, since the start.
     pub schedule: Schedule,
+    /// The agents that make the load. Empty: this process does.
+    pub agents: Vec<AgentProgress>,
 }
 
 /// The progress of one scenario.

@@ -141,6 +141,7 @@ impl Total {
             failures: &self.failures,
             attempts: Attempts::of_run(&self.metrics, self.iterations.n_complete, self.failures.count()),
             schedule,
+            agents: Vec::new(),
         }
     }
 

@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use plimsoll_load::run::ClockOffset;
 use serde_json::{Value, value::RawValue};
 use tokio::{
     runtime::{Builder, LocalOptions},
@@ -21,7 +22,7 @@ use super::{
 use crate::{
     Bench, Company, Format, Interrupt, Model, Rate, Results, Schedule, Streams,
     agent::{Deputy, Shared},
-    remote::{Agents, Clock, Clocks, Offset, Post, Said},
+    remote::{Agents, Clock, Clocks, Member, Post, Said},
 };
 
 /// A clock that shows an hour more for each agent.
@@ -46,11 +47,19 @@ impl Clock for TestClock {
 }
 
 impl Clocks for TestClock {
-    fn offset(&self, agent: usize) -> Option<Offset> {
-        Some(Offset {
+    fn offset(&self, agent: usize) -> Option<ClockOffset> {
+        Some(ClockOffset {
             ns: i64::try_from(HOUR.as_nanos()).unwrap() * (agent as i64 + 1),
             uncertainty_ns: u64::try_from(self.uncertainty.as_nanos()).unwrap(),
         })
+    }
+}
+
+fn member(n: usize) -> Member {
+    Member {
+        name: format!("a{n}"),
+        version: "0.1.0".to_owned(),
+        n_cores: 4,
     }
 }
 
@@ -117,7 +126,7 @@ fn execute(
             uncertainty,
         };
         let agents = Agents {
-            names: (1..=n_agents).map(|n| format!("a{n}")).collect(),
+            members: (1..=n_agents).map(member).collect(),
             n_workers: 2,
             orders,
             told,

@@ -79,7 +79,7 @@ pub(crate) async fn run(
     };
     let mut meter = Meter::attach(monitor.clone(), &addresses, &options.watched, sampling)?;
     if let Some(hub) = load.hub() {
-        meter.set_agents(hub.names().iter().map(|name| name.as_str().into()));
+        meter.set_agents(hub.names().map(Into::into));
     }
     let open_journal = |load: &Load, n_lanes| journal(&metrics, &monitor, load, n_lanes);
     let mut n_lanes = options.concurrency;
@@ -148,6 +148,7 @@ pub(crate) async fn run(
                         thresholds: options.judge(&tally, elapsed).iter().map(threshold).collect(),
                         notices: missing.iter().cloned().collect(),
                         sampling: meter.sampling(),
+                        agents: load.hub().map_or_else(Vec::new, Hub::agents),
                         has_users: false,
                     });
                 }
@@ -239,7 +240,7 @@ async fn muster(
 fn journal(metrics: &MetricSet, monitor: &Monitor, load: &Load, n_lanes: usize) -> Journal {
     let mut journal = Journal::new(metrics.clone(), monitor.clone());
     if let Some(hub) = load.hub() {
-        journal.set_agents(hub.names().len());
+        journal.set_agents(hub.names().count());
     }
     journal.users(Duration::ZERO, n_lanes);
     journal

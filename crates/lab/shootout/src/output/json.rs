@@ -57,7 +57,7 @@ struct RunObject<'a> {
 #[derive(Serialize)]
 struct AgentObject<'a> {
     name: &'a str,
-    clients: usize,
+    clients: u32,
     n_complete: u64,
     generator_cpu_seconds: f64,
     rss_bytes: Option<u64>,
@@ -233,12 +233,12 @@ pub(super) fn document(outcome: &Outcome) -> String {
 impl<'a> AgentObject<'a> {
     fn of(share: &'a Share) -> Self {
         Self {
-            name: &share.name,
-            clients: share.n_most,
-            n_complete: share.n_complete,
+            name: &share.agent.name,
+            clients: share.agent.max_vus,
+            n_complete: share.agent.n_iterations_complete,
             generator_cpu_seconds: seconds(share.evidence.cpu),
-            rss_bytes: share.rss_bytes,
-            lost_at_seconds: share.lost_at.map(seconds),
+            rss_bytes: share.agent.whole.rss_bytes,
+            lost_at_seconds: share.agent.lost_at.map(seconds),
         }
     }
 }

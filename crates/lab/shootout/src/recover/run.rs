@@ -364,6 +364,7 @@ impl Run<'_> {
             n_workers: options.n_workers,
             notices: Vec::new(),
             sampling: self.meter.sampling(),
+            agents: Vec::new(),
             has_users: false,
             draft,
         });

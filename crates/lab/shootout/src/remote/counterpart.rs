@@ -3,9 +3,12 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use plimsoll_load::generator::{Evidence, Glance};
+use plimsoll_load::generator::Evidence;
 
-use super::letter::{Account, Letter};
+use super::{
+    letter::{Account, Letter},
+    share::Glances,
+};
 use crate::{ledger::Standing, worker::Event};
 
 /// The largest count that an agent may tell. Reason: sums of a thousand agents fit into 64 bits.
@@ -25,13 +28,13 @@ pub(super) struct Counterpart {
     pub(super) is_over: bool,
     /// When it was lost. `None`: it was not.
     pub(super) lost_at: Option<Duration>,
-    n_clients: usize,
+    pub(super) n_clients: usize,
     pub(super) n_most: usize,
     pub(super) n_complete: u64,
     /// Whether attempts to get ready are what it completes.
     counts_openings: bool,
     pub(super) evidence: Evidence,
-    pub(super) rss_bytes: Option<u64>,
+    pub(super) glances: Glances,
 }
 
 /// Answers that are due.
@@ -58,7 +61,7 @@ impl Counterpart {
             n_complete: 0,
             counts_openings,
             evidence: Evidence::nothing(),
-            rss_bytes: None,
+            glances: Glances::default(),
         }
     }
 
@@ -144,7 +147,7 @@ impl Counterpart {
                 check_counts(&[harvest.n_delivered])?;
                 check_nodes(harvest.by_node.len(), n_nodes)?;
             }
-            Account::Glanced(glance) => self.look(*glance),
+            Account::Glanced(glance) => self.glances.push(*glance),
             Account::Lapped(evidence) => {
                 settle(&mut self.owed.n_lapped)?;
                 self.evidence.join(evidence);
@@ -153,10 +156,6 @@ impl Counterpart {
             Account::Unanswerable(_) | Account::Sent(..) | Account::SpeaksCable => {}
         }
         Ok(())
-    }
-
-    fn look(&mut self, glance: Glance) {
-        self.rss_bytes = self.rss_bytes.max(glance.rss_bytes);
     }
 
     fn check_slot(&self, worker: usize, slot: usize) -> Result<(), &'static str> {

@@ -9,11 +9,12 @@ use std::{
     time::{Duration, Instant},
 };
 
+use plimsoll_load::run::AgentProgress;
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, mpsc};
 
 use super::{
-    Agents, Clocks, Numbering, Said, Share,
+    Agents, Clocks, Member, Numbering, Said, Share,
     counterpart::Counterpart,
     letter::{Account, Letter, Sending, ns},
     of_clients,
@@ -36,7 +37,7 @@ pub(crate) struct Hub(Rc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    names: Vec<String>,
+    members: Vec<Member>,
     numbering: Numbering,
     n_nodes: usize,
     clocks: Rc<dyn Clocks>,
@@ -54,7 +55,7 @@ impl Hub {
     /// work. To be called on a local runtime.
     pub(crate) fn staff(agents: Agents, n_nodes: usize, counts_openings: bool) -> Staff {
         let Agents {
-            names,
+            members,
             n_workers,
             orders: posts,
             told,
@@ -62,7 +63,7 @@ impl Hub {
             goes_on: _,
         } = agents;
         let numbering = Numbering {
-            n_agents: names.len(),
+            n_agents: members.len(),
         };
         let counterpart = |_| Counterpart::new(n_workers, counts_openings);
         let hub = Self(Rc::new(Shared {
@@ -70,10 +71,10 @@ impl Hub {
             n_nodes,
             clocks,
             started: Instant::now(),
-            counterparts: RefCell::new((0..names.len()).map(counterpart).collect()),
-            wakes: names.iter().map(|_| Notify::new()).collect(),
+            counterparts: RefCell::new((0..members.len()).map(counterpart).collect()),
+            wakes: members.iter().map(|_| Notify::new()).collect(),
             tables: RefCell::default(),
-            names,
+            members,
         }));
         let (sender, events) = mpsc::channel(N_EVENTS);
         let mut orders = vec![None; n_workers * posts.len()];
@@ -98,12 +99,12 @@ impl Hub {
 
     /// The number of agents.
     pub(crate) fn n_agents(&self) -> usize {
-        self.0.names.len()
+        self.0.members.len()
     }
 
     /// The name of an agent.
     pub(crate) fn name(&self, agent: usize) -> &str {
-        &self.0.names[agent]
+        &self.0.members[agent].name
     }
 
     /// Asks all agents for the evidence about their generators. Returns the number of answers to come.
@@ -126,22 +127,30 @@ impl Hub {
         }
     }
 
-    /// What each agent did.
+    /// What each agent has done.
     pub(crate) fn shares(&self) -> Vec<Share> {
-        let n_agents = self.n_agents();
         let counterparts = self.0.counterparts.borrow();
-        let shares = counterparts.iter().zip(&self.0.names).enumerate();
-        let shares = shares.map(|(agent, (it, name))| Share {
-            name: name.clone(),
-            share: 1.0 / n_agents as f64,
-            n_most: it.n_most,
-            n_complete: it.n_complete,
+        let shares = self.agents().into_iter().zip(counterparts.iter());
+        let shares = shares.map(|(agent, it)| Share {
+            agent,
             evidence: it.evidence.clone(),
-            rss_bytes: it.rss_bytes,
-            offset: self.0.clocks.offset(agent),
-            lost_at: it.lost_at,
         });
         shares.collect()
+    }
+
+    /// How each agent stands.
+    pub(crate) fn agents(&self) -> Vec<AgentProgress> {
+        let counterparts = self.0.counterparts.borrow();
+        let agents = counterparts.iter().zip(&self.0.members).enumerate();
+        let agents = agents.map(|(agent, (it, member))| AgentProgress {
+            share: 1.0 / self.n_agents() as f64,
+            active_vus: count(it.n_clients),
+            max_vus: count(it.n_most),
+            n_iterations_complete: it.n_complete,
+            lost_at: it.lost_at,
+            ..member.progress(it.glances, &*self.0.clocks, agent)
+        });
+        agents.collect()
     }
 
     fn note_all(&self, letter: impl Fn() -> Letter) -> usize {
@@ -165,15 +174,13 @@ impl Hub {
     /// An instant of this machine on the clock of an agent.
     fn theirs(&self, agent: usize, at: Instant) -> u64 {
         let offset = self.0.clocks.offset(agent).unwrap_or_default();
-        self.0.clocks.at(at).saturating_add_signed(offset.ns)
+        offset.theirs(self.0.clocks.at(at))
     }
 
     /// A time of an agent's clock as an instant of this machine.
     fn own(&self, agent: usize, ns: u64) -> Instant {
         let offset = self.0.clocks.offset(agent).unwrap_or_default();
-        self.0
-            .clocks
-            .instant(ns.saturating_add_signed(offset.ns.saturating_neg()))
+        self.0.clocks.instant(offset.own(ns))
     }
 
     /// The letter with an order to a worker of an agent.
@@ -358,6 +365,11 @@ impl Hub {
         events.extend(counterpart.give_up(agent));
         events
     }
+}
+
+/// A number of clients.
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 /// The way of letters to one agent.

@@ -1,30 +1,60 @@
 //! What one agent did, and its part of the clients.
 
-use std::time::Duration;
+use plimsoll_load::{
+    generator::{Evidence, Glance},
+    run::AgentProgress,
+};
 
-use plimsoll_load::generator::Evidence;
-
-use super::Offset;
+use super::{Clocks, Member};
 
 /// What one agent did in a run.
 #[derive(Debug, Clone)]
 pub struct Share {
-    /// Its name.
-    pub name: String,
-    /// Its part of the clients, from 0 to 1.
-    pub share: f64,
-    /// The most clients that were connected at the same time; in `http` the requests that may be in progress.
-    pub n_most: usize,
-    /// Messages that its clients had answered; in `connect` the attempts to get ready, in `http` the requests that ended.
-    pub n_complete: u64,
+    /// How it stood when the run was over. Its virtual users are the clients that were connected at the same time; in `http`
+    /// the requests that may be in progress. Its iterations are the messages that its clients had answered; in `connect` the
+    /// attempts to get ready, in `http` the requests that ended.
+    pub agent: AgentProgress,
     /// The evidence about its generator.
     pub evidence: Evidence,
-    /// The most resident memory, in bytes. `None`: it is unknown.
-    pub rss_bytes: Option<u64>,
-    /// Its clock. `None`: it was never compared.
-    pub offset: Option<Offset>,
-    /// When it was lost, since the start of the run. `None`: it stayed.
-    pub lost_at: Option<Duration>,
+}
+
+/// What the generator of an agent has told of itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Glances {
+    /// In the latest second.
+    recent: Glance,
+    /// Since the start.
+    whole: Glance,
+}
+
+impl Glances {
+    /// The next one.
+    pub(crate) fn push(&mut self, glance: Glance) {
+        self.recent = glance;
+        self.whole = self.whole.and(glance);
+    }
+}
+
+impl Member {
+    /// How an agent stands that has told this of itself, the agent number `agent` of these clocks. Its part of the load is
+    /// to be filled in.
+    pub(crate) fn progress(&self, glances: Glances, clocks: &dyn Clocks, agent: usize) -> AgentProgress {
+        AgentProgress {
+            name: self.name.clone(),
+            version: self.version.clone(),
+            n_cores: self.n_cores,
+            share: 0.0,
+            active_vus: 0,
+            max_vus: 0,
+            n_iterations_complete: 0,
+            recent: glances.recent,
+            whole: glances.whole,
+            clock: clocks.offset(agent),
+            // The coordinator gives each order itself.
+            start_skew_ns: None,
+            lost_at: None,
+        }
+    }
 }
 
 /// How many of `n_clients` clients, which take turns at the agents, are on the agent number `agent` of `n_agents`.

@@ -196,7 +196,7 @@ impl Taker<'_> {
         let agents = outcome.agents.into_iter().filter_map(|agent| {
             let last = agent.last?;
             Some(AgentMeasure {
-                name: agent.name,
+                name: agent.agent.name,
                 evidence: last.evidence,
                 schedule: last.rest.standing.schedule,
             })

@@ -10,7 +10,7 @@ use plimsoll_load::{
 };
 use plimsoll_report::{
     Summary,
-    summary::{Origin, Parts},
+    summary::{Agent, Origin, Parts},
     timeline::Recorder,
 };
 
@@ -35,6 +35,7 @@ pub(super) fn summarize(
         accounts: &accounts.unwrap_or_default(),
         trend_stats: &plan.summary_trend_stats,
     })
+    .with_agents(progress.agents.iter().map(Agent::so_far).collect())
 }
 
 fn run(progress: &Progress<'_>) -> RunResult {

@@ -228,6 +228,7 @@ mod tests {
             failures,
             attempts: Attempts::of_run(metrics, 0, 0),
             schedule: Schedule::default(),
+            agents: Vec::new(),
         }
     }
 }

@@ -1,7 +1,16 @@
 //! Summaries of fleets: the JSON of their agents, its size, and their verdict.
 
+use plimsoll_load::{
+    generator::Glance,
+    run::{AgentProgress, ClockOffset},
+};
+
 use super::*;
-use crate::{Verdict, agents::tests::three};
+use crate::{
+    Verdict,
+    agents::tests::three,
+    summary::{Agent, AgentClock},
+};
 
 /// The agents as JSON, after all other fields.
 fn agents_of(summary: &Summary) -> String {
@@ -29,6 +38,7 @@ fn agents_have_the_documented_fields() {
             "cores": 1.52,
             "busiest_worker_share": 0.62,
             "lateness_bound_ms": 0.81,
+            "lateness_max_ms": 12.5,
             "waiting_share": 0.01,
             "rss_bytes": null,
             "clock": {
@@ -50,6 +60,7 @@ fn agents_have_the_documented_fields() {
             "cores": 1.97,
             "busiest_worker_share": 1.0,
             "lateness_bound_ms": 45.4,
+            "lateness_max_ms": 12.5,
             "waiting_share": 0.01,
             "rss_bytes": 120000000,
             "clock": {
@@ -113,4 +124,52 @@ fn agents_by_the_thousand_fit_as_well() {
         let summary = super::summary(&run()).with_agents(agents);
         assert_eq!((summary.agents.len(), summary.notices.len()), (n_agents, 0));
     }
+}
+
+#[test]
+fn an_agent_that_is_not_judged_has_what_it_told_each_second() {
+    let whole = Glance {
+        elapsed: Duration::from_secs(10),
+        cpu: Duration::from_secs(5),
+        lateness_max: Some(Duration::from_micros(12_500)),
+        rss_bytes: Some(1_000),
+    };
+    let progress = AgentProgress {
+        name: "a1".to_owned(),
+        version: "0.1.0".to_owned(),
+        n_cores: 4,
+        share: 0.5,
+        active_vus: 3,
+        max_vus: 5,
+        n_iterations_complete: 7,
+        recent: Glance::default(),
+        whole,
+        clock: Some(ClockOffset {
+            ns: -1_500_000,
+            uncertainty_ns: 20_000,
+        }),
+        start_skew_ns: Some(250_000),
+        lost_at: Some(Duration::from_millis(9_500)),
+    };
+    let so_far = Agent::so_far(&progress);
+    let clock = AgentClock {
+        offset_ms: -1.5,
+        uncertainty_ms: 0.02,
+        start_skew_ms: Some(0.25),
+    };
+    assert_eq!((so_far.vus_max, so_far.iterations), (5, 7));
+    assert_eq!((so_far.cpu_seconds, so_far.cores), (5.0, 0.5));
+    assert_eq!(
+        (so_far.lateness_max_ms, so_far.rss_bytes),
+        (Some(12.5), Some(1_000))
+    );
+    assert_eq!((so_far.clock, so_far.lost_at_seconds), (clock, Some(9.5)));
+    let evidence = Evidence {
+        elapsed: Duration::from_secs(10),
+        cpu: Duration::from_secs(20),
+        ..Evidence::nothing()
+    };
+    let judged = Agent::judged(&progress, Some(&evidence), Health::default());
+    assert_eq!((judged.cpu_seconds, judged.cores), (20.0, 2.0));
+    assert_eq!(judged.lateness_max_ms, Some(12.5));
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use plimsoll_load::generator::{Evidence, Glance};
+use plimsoll_load::generator::Evidence;
 
 use super::letter::{Account, Counted, Ending};
-use crate::http::tally::Tally;
+use crate::{http::tally::Tally, remote::Glances};
 
 /// The largest count that an agent may tell. Reason: sums of a thousand agents fit into 64 bits.
 const MAX_COUNT: u64 = 1 << 53;
@@ -26,7 +26,7 @@ pub(super) struct Counterpart {
     pub(super) n_unsent: u64,
     /// The evidence about its generator. `None` before its end.
     pub(super) evidence: Option<Evidence>,
-    pub(super) rss_bytes: Option<u64>,
+    pub(super) glances: Glances,
 }
 
 impl Counterpart {
@@ -41,7 +41,7 @@ impl Counterpart {
             n_abandoned: 0,
             n_unsent: 0,
             evidence: None,
-            rss_bytes: None,
+            glances: Glances::default(),
         }
     }
 
@@ -60,7 +60,7 @@ impl Counterpart {
             }
             Account::First(document) => check_counts(&[document.n_bytes])?,
             Account::Counted(counted) => self.count(counted)?,
-            Account::Glanced(glance) => self.look(*glance),
+            Account::Glanced(glance) => self.glances.push(*glance),
             Account::Ended(ending) => self.end(ending)?,
             Account::Trouble(_) => {}
         }
@@ -72,10 +72,6 @@ impl Counterpart {
         self.n_started = self.n_started.saturating_add(counted.tally.n_started);
         self.is_fresh = true;
         Ok(())
-    }
-
-    fn look(&mut self, glance: Glance) {
-        self.rss_bytes = self.rss_bytes.max(glance.rss_bytes);
     }
 
     fn end(&mut self, ending: &Ending) -> Result<(), &'static str> {

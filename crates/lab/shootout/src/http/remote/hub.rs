@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use plimsoll_load::generator::Evidence;
+use plimsoll_load::{generator::Evidence, run::AgentProgress};
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::mpsc;
 
@@ -23,7 +23,7 @@ use crate::{
         options::HttpOptions,
         squad::{self, Rest},
     },
-    remote::{Agents, Clocks, Said, Share},
+    remote::{Agents, Clocks, Member, Said, Share},
 };
 
 /// The time between the order to begin and the start. Reason: more than an order to an agent takes.
@@ -35,7 +35,7 @@ const N_LETTERS: usize = 8;
 /// The agents of a run.
 #[derive(Debug)]
 pub(crate) struct Hub {
-    names: Vec<String>,
+    members: Vec<Member>,
     clocks: Rc<dyn Clocks>,
     letters: Vec<mpsc::Sender<Letter>>,
     told: mpsc::Receiver<(usize, Said)>,
@@ -53,14 +53,14 @@ impl Hub {
     /// The agents, which have prepared their parts. To be called on a local runtime.
     pub(crate) fn new(agents: Agents, options: &HttpOptions) -> Self {
         let Agents {
-            names,
+            members,
             n_workers: _,
             orders,
             told,
             clocks,
             goes_on: _,
         } = agents;
-        let n_agents = names.len();
+        let n_agents = members.len();
         let lanes = lanes(options.concurrency, options.n_streams, n_agents);
         let workers = (0..n_agents).map(|own| {
             let groups = own_groups(options.concurrency, options.n_streams, own, n_agents);
@@ -69,7 +69,7 @@ impl Hub {
         let now = Instant::now();
         Self {
             n_workers: workers.sum(),
-            names,
+            members,
             clocks,
             letters: orders.into_iter().map(dispatch).collect(),
             told,
@@ -84,8 +84,8 @@ impl Hub {
     }
 
     /// The names of the agents.
-    pub(crate) fn names(&self) -> &[String] {
-        &self.names
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.members.iter().map(|member| &*member.name)
     }
 
     /// The threads of all agents.
@@ -101,7 +101,7 @@ impl Hub {
         for (agent, letters) in self.letters.iter().enumerate() {
             let offset = self.clocks.offset(agent).unwrap_or_default();
             // There is room for the first one.
-            let _fits = letters.try_send(Letter::Begin(at.saturating_add_signed(offset.ns)));
+            let _fits = letters.try_send(Letter::Begin(offset.theirs(at)));
         }
         self.started
     }
@@ -169,7 +169,7 @@ impl Hub {
             Account::Trouble(reason) => {
                 if self.trouble.is_none() {
                     self.stop(false);
-                    self.trouble = Some(format!("agent {}: {reason}", self.names[agent]));
+                    self.trouble = Some(format!("agent {}: {reason}", self.members[agent].name));
                 }
             }
             Account::Counted(counted) => self.count(*counted),
@@ -201,7 +201,7 @@ impl Hub {
         let share = 100.0 * self.share(agent);
         let reason = format!(
             "agent {} was lost after {} s ({reason}), and with it {share:.0} % of the requests",
-            self.names[agent],
+            self.members[agent].name,
             at.as_secs()
         );
         let left = self.counterparts.iter().filter(|it| it.lost_at.is_none());
@@ -247,18 +247,29 @@ impl Hub {
     }
 
     fn shares(&self) -> Vec<Share> {
-        let agents = self.counterparts.iter().zip(&self.names).enumerate();
-        let shares = agents.map(|(agent, (it, name))| Share {
-            name: name.clone(),
-            share: self.share(agent),
-            n_most: it.n_lanes,
-            n_complete: it.n_started,
+        let shares = self.agents().into_iter().zip(&self.counterparts);
+        let shares = shares.map(|(agent, it)| Share {
+            agent,
             evidence: it.evidence.clone().unwrap_or_else(Evidence::nothing),
-            rss_bytes: it.rss_bytes,
-            offset: self.clocks.offset(agent),
-            lost_at: it.lost_at,
         });
         shares.collect()
+    }
+
+    /// How each agent stands.
+    pub(crate) fn agents(&self) -> Vec<AgentProgress> {
+        let agents = self.counterparts.iter().zip(&self.members).enumerate();
+        let agents = agents.map(|(agent, (it, member))| {
+            let n_lanes = u32::try_from(it.n_lanes).unwrap_or(u32::MAX);
+            AgentProgress {
+                share: self.share(agent),
+                active_vus: if it.is_over { 0 } else { n_lanes },
+                max_vus: n_lanes,
+                n_iterations_complete: it.n_started,
+                lost_at: it.lost_at,
+                ..member.progress(it.glances, &*self.clocks, agent)
+            }
+        });
+        agents.collect()
     }
 }
 

@@ -74,7 +74,7 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct AgentObject<'a> {
     name: &'a str,
-    concurrency: usize,
+    concurrency: u32,
     requests: u64,
     generator_cpu_seconds: f64,
     rss_bytes: Option<u64>,
@@ -213,12 +213,12 @@ fn object(outcome: &HttpOutcome) -> Document<'_> {
 impl<'a> AgentObject<'a> {
     fn of(share: &'a Share) -> Self {
         Self {
-            name: &share.name,
-            concurrency: share.n_most,
-            requests: share.n_complete,
+            name: &share.agent.name,
+            concurrency: share.agent.max_vus,
+            requests: share.agent.n_iterations_complete,
             generator_cpu_seconds: seconds(share.evidence.cpu),
-            rss_bytes: share.rss_bytes,
-            lost_at_seconds: share.lost_at.map(seconds),
+            rss_bytes: share.agent.whole.rss_bytes,
+            lost_at_seconds: share.agent.lost_at.map(seconds),
         }
     }
 }

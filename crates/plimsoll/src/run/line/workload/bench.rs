@@ -113,7 +113,7 @@ impl BenchTest {
                     Err(undone) => return Taken::of_undone(undone),
                 };
                 let work = try_load(&load, Some(agents), present, taker);
-                field.carry_during(work).await.0
+                field.carry_during(work).await
             }
         };
         match trial {

@@ -228,6 +228,7 @@ fn metrics_and_groups_are_told() {
         failures: &Failures::default(),
         attempts: Attempts::of_run(&metrics, 0, 0),
         schedule: Schedule::default(),
+        agents: Vec::new(),
     });
     check(
         &run.ask("GET", "/v1/status", ""),
