@@ -75,6 +75,12 @@ describe("a run of a fleet that goes on", () => {
     const fleet = await Fleet.start(t, 2);
     await expectTwoAgents(t, browser, await fleet.show({ "script.js": ENDLESS(url) }, "run", "script.js"));
   });
+
+  test("a quick look does, too", async (t) => {
+    const { url } = await target(t);
+    const fleet = await Fleet.start(t, 2);
+    await expectTwoAgents(t, browser, await fleet.show({}, "quick", "-c", "4", "-n", "1000000", url));
+  });
 });
 
 describe("a run of a fleet", () => {

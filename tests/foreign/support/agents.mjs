@@ -60,12 +60,12 @@ export async function expectTwoAgents(t, browser, { terminal, url }) {
   assert.deepEqual(errors, []);
 }
 
-/** Waits until the agents have made more load, and the figures of each are other ones. */
+/** Waits until each agent has done more than that. */
 function expectProgress(page, before) {
   return eventually(async () => {
     const { rows } = await shown(page);
-    const isNew = (row, at) => JSON.stringify(row) !== JSON.stringify(before[at]);
-    return rows.every(isNew) && rows.some(({ iterations }, at) => iterations !== before[at].iterations);
+    // Some agents only listen, and a quick look is one long iteration of each user.
+    return rows.every(({ iterations, cores }, at) => iterations !== before[at].iterations || cores !== before[at].cores);
   }, "new figures of all agents");
 }
 

@@ -17,13 +17,15 @@ use super::{
 /// The longest name after which all lines go on in the same column. A longer one is not cut: names may differ at their ends.
 const MAX_NAME: usize = 20;
 
-/// A line for each agent: first those that were lost, then those that are near a limit. What matters most in a run is on the
-/// left, as a narrow terminal cuts the rest.
-pub(super) fn lines_of(agents: &[AgentProgress], look: Look) -> Vec<Line<'static>> {
+/// A line for each agent, the first `n` of which are shown: first those that were lost and, if some are not shown, those that
+/// are near a limit. What matters most in a run is on the left, as a narrow terminal cuts the rest.
+pub(super) fn lines_of(agents: &[AgentProgress], n: usize, look: Look) -> Vec<Line<'static>> {
     let names = agents.iter().map(|agent| agent.name.chars().count());
     let width = names.max().unwrap_or_default().min(MAX_NAME);
+    let is_cut = agents.len() > n;
     let mut agents: Vec<_> = agents.iter().collect();
-    agents.sort_by_key(|agent| (agent.lost_at.is_none(), !is_pressed(agent)));
+    // Lines that change places each second are hard to read.
+    agents.sort_by_key(|agent| (agent.lost_at.is_none(), is_cut && !is_pressed(agent)));
     let lines = agents.into_iter().map(|agent| agent_line(agent, width, look));
     lines.collect()
 }

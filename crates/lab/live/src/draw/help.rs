@@ -23,9 +23,9 @@ const FIGURES: [&str; 7] = [
     "whole run     percentiles of all samples since the start",
     "users         active users of all existing users; the dim curve is the plan",
     "thresholds    results of the last evaluation, which happens every 2 s",
-    "generator     this program in the last second: CPU, how late its clock ticked at the most, and open files of those",
-    "              that it may have; what is near its limit shows in yellow, and the summary says whether the figures",
-    "              are still the target's",
+    "generator     this program, or the agents of --fleet, in the last second: CPU, how late a clock ticked at the most,",
+    "              and open files of those that this program may have; what is near its limit shows in yellow, and the",
+    "              summary says whether the figures are still the target's",
 ];
 
 pub(super) fn render(board: &Board, area: Rect, look: Look, buffer: &mut Buffer) -> u16 {

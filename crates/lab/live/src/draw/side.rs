@@ -63,12 +63,8 @@ pub(super) fn render(board: &Board, area: Rect, look: Look, buffer: &mut Buffer)
 
 /// At most so many lines for the agents.
 pub(super) fn agents(board: &Board, n: usize, look: Look) -> Vec<Line<'static>> {
-    cut(
-        agents::lines_of(&board.agents, look),
-        n.min(MAX_AGENTS),
-        "agents",
-        look,
-    )
+    let n = n.min(MAX_AGENTS);
+    cut(agents::lines_of(&board.agents, n, look), n, "agents", look)
 }
 
 /// The first `n` lines, the last of which gives the number of the rest.

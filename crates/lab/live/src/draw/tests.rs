@@ -359,24 +359,24 @@ fn help_and_answers() {
         (120, 24),
         &help,
         &expect![[r#"
-        |chat.js  running  1s of 20s █░░░░░░░░░░░░░░░░░░░░░░░  100 iterations, 100.0/s, 2 interrupted
-        |
-        |  p       pause; only for scenarios with the executor externally-controlled, which this run does not have
-        |  q       stop the run, as the first Ctrl-C does: running iterations are interrupted, and the summary follows
-        |  ?       back to the figures
-        |  Ctrl-C  as q; twice: end at once, without a summary
-        |
-        |  last second   percentiles of the samples of the last second only
-        |  whole run     percentiles of all samples since the start
-        |  users         active users of all existing users; the dim curve is the plan
-        |  thresholds    results of the last evaluation, which happens every 2 s
-        |  generator     this program in the last second: CPU, how late its clock ticked at the most, and open files of those
-        |                that it may have; what is near its limit shows in yellow, and the summary says whether the figures
-        |                are still the target's
-        |
-        |  The log is printed above this view, and stays there. --no-tui shows plain progress instead.
-        |q end the run and show its summary   ? back
-    "#]],
+            |chat.js  running  1s of 20s █░░░░░░░░░░░░░░░░░░░░░░░  100 iterations, 100.0/s, 2 interrupted
+            |
+            |  p       pause; only for scenarios with the executor externally-controlled, which this run does not have
+            |  q       stop the run, as the first Ctrl-C does: running iterations are interrupted, and the summary follows
+            |  ?       back to the figures
+            |  Ctrl-C  as q; twice: end at once, without a summary
+            |
+            |  last second   percentiles of the samples of the last second only
+            |  whole run     percentiles of all samples since the start
+            |  users         active users of all existing users; the dim curve is the plan
+            |  thresholds    results of the last evaluation, which happens every 2 s
+            |  generator     this program, or the agents of --fleet, in the last second: CPU, how late a clock ticked at the most,
+            |                and open files of those that this program may have; what is near its limit shows in yellow, and the
+            |                summary says whether the figures are still the target's
+            |
+            |  The log is printed above this view, and stays there. --no-tui shows plain progress instead.
+            |q end the run and show its summary   ? back
+        "#]],
     );
     let answer = Scene {
         answer: Some("it cannot be paused".to_owned()),
@@ -452,7 +452,35 @@ fn the_agents_of_a_fleet_stand_side_by_side() {
 }
 
 #[test]
-fn agents_that_lack_something_come_first() {
+fn agents_that_were_lost_come_first() {
+    let agents = [late("a1", 3), lost("a2", 3), late("a3", 3)];
+    check(
+        &board_of(1, &agents),
+        (60, 24),
+        &Scene::default(),
+        &expect![[r#"
+        |chat.js  running  1s of 20s █░░░░░░░░░░░░░░░░░░░░░░░  100 it
+        |9 of 100 users active
+        |✗ 10 × connection ***[2J
+        |✗ 1 × timeout after 5s
+        |checks  90.00%  (90.00%)
+        |page_size p(95)  3.4 kB  (3.4 kB)
+        |rtt p(95)  4.75ms  (4.75ms)
+        |ws_msgs_received  4000.0/s  (4000)
+        |iterations  100.0/s  (100)
+        | generator  1.85 of 8 cores  up to 31ms late
+        |   a2  lost at 3s
+        |   a1  0.93 of 4 cores  31ms late  33 %  clock −12.4ms ± 85µ
+        |   a3  0.93 of 4 cores  31ms late  33 %  clock −12.4ms ± 85µ
+        | server  0.42 cores  33 MB RSS
+        | redis  is gone
+        |q end the run and show its summary   ? help
+    "#]],
+    );
+}
+
+#[test]
+fn agents_near_a_limit_come_before_those_that_are_not_shown() {
     let n = 12;
     let mut agents: Vec<_> = (1..n).map(|at| agent(&format!("a{at}"), n)).collect();
     agents[6] = lost("a7", n);
