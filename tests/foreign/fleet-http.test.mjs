@@ -3,8 +3,10 @@
 
 import assert from "node:assert/strict";
 import { createServer as createHttp2Server } from "node:http2";
-import { describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { counting, listen } from "./support/ab.mjs";
+import { expectTwoAgents } from "./support/agents.mjs";
+import { Browser } from "./support/browser.mjs";
 import { Fleet } from "./support/fleet.mjs";
 import { plimsoll, plimsollIn } from "./support/plimsoll.mjs";
 import { eventually } from "./support/processes.mjs";
@@ -23,6 +25,18 @@ function mistaken(t) {
     response.end(n > 50 && n % 7 === 0 ? "hello!" : "hello");
   });
 }
+
+describe("bench http on a fleet that goes on", () => {
+  let browser;
+  before(async () => (browser = await Browser.launch()));
+  after(() => browser?.close());
+
+  test("shows the agents side by side, in the terminal and on its page", async (t) => {
+    const { url } = await counting(t);
+    const fleet = await Fleet.start(t, 2);
+    await expectTwoAgents(t, browser, await fleet.show({}, "bench", "http", "-k", "-c", "4", "--rate", "50", "--duration", "10m", url));
+  });
+});
 
 describe("bench http on a fleet", () => {
   // A POST is not sent again when its kept connection is gone.
