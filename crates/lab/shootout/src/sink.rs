@@ -175,7 +175,8 @@ impl fmt::Display for Progress {
             } => {
                 write!(f, "waiting: {n_missing} of {n_expected} deliveries are missing")?;
                 if n_unanswered > 0 {
-                    write!(f, ", and {n_unanswered} acknowledgements")?;
+                    let plural = if n_unanswered == 1 { "" } else { "s" };
+                    write!(f, ", and {n_unanswered} acknowledgement{plural}")?;
                 }
                 silent(f, silence)
             }

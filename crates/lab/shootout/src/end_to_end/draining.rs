@@ -111,7 +111,7 @@ fn deliveries_that_never_come_count_with_the_time_that_was_waited() {
             // The last acknowledgements of the open model may come after the first such line.
             run.stderr.contains("waiting: 60 of 60 deliveries are missing")
                 || (run.stderr.contains(" deliveries are missing, and ")
-                    && run.stderr.contains(" acknowledgements")),
+                    && run.stderr.contains(" acknowledgement")),
             "{model} {}",
             run.stderr
         );
