@@ -2,8 +2,6 @@
 // what happens when agents, NATS or the coordinator are gone.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { expectTwoAgents } from "./support/agents.mjs";
 import { Browser } from "./support/browser.mjs";
@@ -150,32 +148,6 @@ export function handleSummary(data) { return { stdout: JSON.stringify([data.setu
     await fleet.free();
     // The agents are there for the next run.
     assert.equal((await fleet.start(text).ended()).code, 0);
-  });
-
-  test("with --fleet-secrets agents read secrets, which are in no log, summary or report", async (t) => {
-    const { asked, url } = await target(t);
-    const fleet = await Fleet.start(t, 2);
-    const text = `
-import http from "k6/http";
-import secrets from "k6/secrets";
-export const options = { scenarios: { a: { executor: "per-vu-iterations", vus: 4, iterations: 1 } } };
-export default async function () {
-  const word = await secrets.get("token");
-  const other = await secrets.source("other").get("token");
-  console.log("has " + word);
-  http.get("${url}/" + word + "/" + other);
-  throw new Error("so " + other);
-}`;
-    const files = { "script.js": text, "secrets.txt": "token=tea-4711\n" };
-    const flags = ["--secret-source", "file=default,filename=secrets.txt", "--secret-source", "mock=name=other,token=cup-0815", "--fleet-secrets"];
-    const { code, stdout, stderr, cwd } = await fleet.perform(files, "run", "--format", "json", "--report", "report.html", ...flags, "script.js");
-    assert.equal(asked.filter((path) => path === "/tea-4711/cup-0815").length, 4, stderr + code);
-    await fleet.free();
-    const logs = fleet.agents.map((agent) => agent.stderr + agent.stdout);
-    for (const log of logs) assert.match(log, /has \*\*\*SECRET_REDACTED\*\*\*/);
-    const told = { stderr, stdout, report: readFileSync(join(cwd, "report.html"), "utf8"), logs: logs.join() };
-    assert.match(told.stdout, /so \*\*\*SECRET_REDACTED\*\*\*/);
-    for (const [where, text] of Object.entries(told)) assert.doesNotMatch(text, /tea-4711|cup-0815/, where);
   });
 
   test("the summary has the agents side by side", async (t) => {
