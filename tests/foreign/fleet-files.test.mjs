@@ -48,9 +48,9 @@ ${flow}
 const USERS = `name,age\n${Array.from({ length: 7 }, (_, at) => `u${at},${at}`).join("\n")}\n`;
 
 describe("an Artillery file", () => {
-  test("does on two and three agents what it does in one process", async (t) => {
+  test("does on two, three and seven agents what it does in one process", async (t) => {
     const outcomes = [];
-    for (const n of [0, 2, 3]) {
+    for (const n of [0, 2, 3, 7]) {
       const { asked, url } = await target(t);
       const files = { "test.yml": FILE(url), "users.csv": USERS };
       const { code, stdout, stderr, cwd } = await perform(t, n, files, "run", "test.yml", "-o", "report.json");
@@ -195,9 +195,9 @@ describe("a wsdirector scenario", () => {
 
   const groups = ({ stdout }) => JSON.parse(stdout).scenario.groups.map(({ name, clients, failures, unfinished }) => [name, clients, failures, unfinished]);
 
-  test("does on two and three agents what it does in one process, with all clients at each wait_all", async (t) => {
+  test("does on two, three and seven agents what it does in one process, with all clients at each wait_all", async (t) => {
     const outcomes = [];
-    for (const n of [0, 2, 3]) {
+    for (const n of [0, 2, 3, 7]) {
       const { seen, url } = await echoToAll(t);
       const outcome = await perform(t, n, { "a.yml": SCENARIO }, "run", "--as", "wsdirector", "a.yml", "--url", url, "--scale", "5", "--format", "json");
       assert.equal(outcome.code, 0, outcome.stderr);

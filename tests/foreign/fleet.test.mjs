@@ -85,27 +85,34 @@ describe("a run of a fleet", () => {
   for (const scenario of [
     { executor: "shared-iterations", vus: 5, iterations: 23 },
     { executor: "per-vu-iterations", vus: 7, iterations: 3 },
+    // With iterations of a second, the last ones begin 250 ms before the end at the latest.
+    { executor: "constant-vus", vus: 7, duration: "2500ms" },
+    { executor: "ramping-vus", startVUs: 0, stages: [{ duration: "700ms", target: 7 }, { duration: "2250ms", target: 7 }] },
+    { executor: "externally-controlled", vus: 7, maxVUs: 7, duration: "2500ms" },
     // The last start is 150 ms before the end.
     { executor: "constant-arrival-rate", rate: 100, duration: "2850ms", timeUnit: "1s", preAllocatedVUs: 126, maxVUs: 126 },
     { executor: "ramping-arrival-rate", startRate: 10, stages: [{ duration: "2s", target: 200 }], preAllocatedVUs: 126, maxVUs: 126 },
   ]) {
     test(`${scenario.executor}: two, three and seven agents do what one process does`, async (t) => {
       const outcomes = [];
+      const { executor } = scenario;
+      const isOpenModel = executor.includes("arrival");
+      const isTimed = !isOpenModel && !executor.includes("iterations");
       for (const n of [0, 2, 3, 7]) {
         const { asked, url } = await target(t);
-        const text = script(url, { scenarios: { a: scenario } });
+        const text = script(url, { scenarios: { a: scenario } }).replace("http.get", `sleep(${isTimed ? 1 : 0}); http.get`);
         const outcome = n === 0 ? await alone(t, text) : await (await Fleet.start(t, n)).run(text);
         assert.equal(outcome.code, 0, outcome.stderr);
         const iterations = asked.map((path) => Number(path.split("/")[2])).sort((a, b) => a - b);
         const vus = [...new Set(asked.map((path) => path.split("/")[1]))].sort();
-        const isOpen = scenario.executor.includes("arrival") || scenario.executor.startsWith("shared");
-        outcomes.push({ n, ...figures(outcome.summary), iterations, vus: isOpen ? null : vus });
+        const isForAny = isOpenModel || executor.startsWith("shared");
+        // k6 numbers the iterations that each user has for itself by instance.
+        const numbered = isForAny ? { iterations } : { seen: null, numbers: null, checks: null, vus };
+        outcomes.push({ n, ...figures(outcome.summary), ...numbered });
         assert.equal(outcome.summary.agents?.length ?? 0, n);
       }
       const [whole, ...parts] = outcomes;
-      const isOpenModel = scenario.executor.includes("arrival");
-      // k6 numbers the iterations that each user has for itself by instance.
-      const { n: _n, ...expected } = scenario.executor.startsWith("per-vu") ? { ...whole, iterations: null, seen: null, numbers: null, checks: null } : whole;
+      const { n: _n, ...expected } = whole;
       for (const { n, ...part } of parts) {
         // A machine that stands still for a second makes a run drop arrivals, and the run says so.
         if (isOpenModel && (part.dropped || expected.dropped)) {
@@ -114,8 +121,7 @@ describe("a run of a fleet", () => {
           assert.equal(new Set(part.iterations).size, part.complete, `${n} agents`);
           continue;
         }
-        const found = scenario.executor.startsWith("per-vu") ? { ...part, iterations: null, seen: null, numbers: null, checks: null } : part;
-        assert.deepEqual(found, expected, `${n} agents`);
+        assert.deepEqual(part, expected, `${n} agents`);
       }
     });
   }
