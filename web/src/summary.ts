@@ -324,7 +324,7 @@ export interface Agent {
     cores: number;
     busiest_worker_share: number;
     lateness_bound_ms: number | null;
-    /** Of the latest tick; unknown in older files. */
+    /** The greatest delay of a tick; unknown in older files. */
     lateness_max_ms?: number | null;
     clock: {
         /** Ahead of the coordinator's. */

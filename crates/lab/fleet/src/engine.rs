@@ -7,10 +7,12 @@ use std::{
 };
 
 use plimsoll_load::{
-    generator::Glance,
     metrics::{Registry, SampleSender, wire::WireError},
     plan::Plan,
-    run::{AgentProgress, Combined, Control, LastPart, Part, Progress, RunEnd, RunError, RunResult, State},
+    run::{
+        AgentProgress, Combined, Control, Glances, LastPart, Part, Progress, RunEnd, RunError, RunResult,
+        State,
+    },
     segment::Split,
     vu::Lifecycle,
     watch::Sampling,
@@ -102,8 +104,7 @@ pub async fn conduct(
         mission,
         began: vec![None; n],
         lost_at: vec![None; n],
-        recent: vec![Glance::default(); n],
-        whole: vec![Glance::default(); n],
+        generators: vec![Glances::default(); n],
         is_idle: vec![false; n],
         has_ended: vec![false; n],
         outcomes: (0..n).map(|_| None).collect(),
@@ -153,10 +154,8 @@ struct Conduct<'a> {
     /// When each agent began, on its own clock.
     began: Vec<Option<u64>>,
     lost_at: Vec<Option<Duration>>,
-    /// The generator of each agent in the latest part that it told.
-    recent: Vec<Glance>,
-    /// The generator of each agent since the start.
-    whole: Vec<Glance>,
+    /// The generator of each agent.
+    generators: Vec<Glances>,
     is_idle: Vec<bool>,
     has_ended: Vec<bool>,
     /// The outcomes of the agents' users, where parts do not tell them.
@@ -368,8 +367,7 @@ impl Conduct<'_> {
     }
 
     fn learn(&mut self, member: usize, part: &Part) {
-        self.recent[member] = part.generator;
-        self.whole[member] = self.whole[member].and(part.generator);
+        self.generators[member].push(part.generator);
     }
 
     /// An agent is gone: the run ends or goes on without it.
@@ -462,8 +460,7 @@ impl Conduct<'_> {
                 active_vus: standing.active_vus,
                 max_vus: standing.max_vus,
                 n_iterations_complete: self.combined.iterations_of(at).n_complete,
-                recent: self.recent[at],
-                whole: self.whole[at],
+                generator: self.generators[at],
                 clock,
                 start_skew_ns: skew,
                 lost_at: self.lost_at[at],

@@ -42,7 +42,7 @@ mod virtual_user;
 mod worker;
 
 pub use self::{
-    agent::{AgentProgress, ClockOffset},
+    agent::{AgentProgress, ClockOffset, Glances},
     combined::{Combined, Mismatch},
     control::{Control, ControlError, State},
     error::RunError,

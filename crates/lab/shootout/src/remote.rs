@@ -29,7 +29,7 @@ use plimsoll_load::run::ClockOffset;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
-pub(crate) use self::{deputy::Deputy, hub::Hub, job::Job, share::Glances};
+pub(crate) use self::{deputy::Deputy, hub::Hub, job::Job};
 pub use self::{
     deputy::Post,
     share::{Share, of_clients},

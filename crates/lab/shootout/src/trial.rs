@@ -12,7 +12,7 @@ use crate::{
     connect, exchange,
     interrupt::Interrupt,
     meter::Watched,
-    options::{Connect, Exchange, Steps},
+    options::{Common, Connect, Exchange, Steps},
     outcome::{Outcome, Setting, Step, Workload},
     remote::Agents,
     run::RunError,
@@ -30,10 +30,7 @@ pub enum Trials {
 
 /// A workload with so many clients: one load of a search.
 #[derive(Debug, Clone)]
-pub struct Load {
-    trials: Trials,
-    n_clients: usize,
-}
+pub struct Load(Trials);
 
 /// The result of a trial.
 #[derive(Debug, Clone)]
@@ -73,11 +70,11 @@ const N_STEPS: usize = 2;
 impl Trials {
     /// The workload, for people.
     pub fn name(&self) -> String {
-        let (workload, common) = match self {
-            Self::Exchange(options) => (options.workload().name(), &options.common),
-            Self::Connect(options) => ("connect", &options.common),
+        let workload = match self {
+            Self::Exchange(options) => options.workload().name(),
+            Self::Connect(_) => "connect",
         };
-        format!("bench {workload} {}", common.target)
+        format!("bench {workload} {}", self.common().target)
     }
 
     /// The records of single messages that a load keeps, without those that depend on the number of clients.
@@ -100,11 +97,7 @@ impl Trials {
 
     /// The first watched target, under its own name or as typed.
     pub fn watched(&self) -> Option<String> {
-        let common = match self {
-            Self::Exchange(options) => &options.common,
-            Self::Connect(options) => &options.common,
-        };
-        let target = common.watched.first()?;
+        let target = self.common().watched.first()?;
         Some(target.name.clone().unwrap_or_else(|| target.place.to_string()))
     }
 
@@ -115,7 +108,14 @@ impl Trials {
             Self::Exchange(options) => options.steps = steps(&options.steps, n_clients, N_STEPS),
             Self::Connect(options) => options.steps = steps(&options.steps, n_clients, 1),
         }
-        Load { trials, n_clients }
+        Load(trials)
+    }
+
+    fn common(&self) -> &Common {
+        match self {
+            Self::Exchange(options) => &options.common,
+            Self::Connect(options) => &options.common,
+        }
     }
 }
 
@@ -134,7 +134,7 @@ impl Load {
             observe,
             latest: None,
         };
-        let outcome = match &self.trials {
+        let outcome = match &self.0 {
             Trials::Exchange(options) => exchange::run(options, interrupt, agents, &mut keeper).await,
             Trials::Connect(options) => connect::run(options, interrupt, agents, &mut keeper).await,
         };
@@ -151,23 +151,21 @@ impl Load {
 
 impl Shared for Load {
     fn job(&mut self, n_workers: usize) -> Option<Job> {
-        Some(match &mut self.trials {
+        Some(match &mut self.0 {
             Trials::Exchange(options) => options.job(n_workers),
             Trials::Connect(options) => options.job(n_workers),
         })
     }
 
     fn n_workers(&self) -> Option<usize> {
-        let common = match &self.trials {
-            Trials::Exchange(options) => &options.common,
-            Trials::Connect(options) => &options.common,
-        };
-        Some(common.n_workers)
+        Some(self.0.common().n_workers)
     }
 
     fn records_of_agent(&self, n_agents: usize) -> Records {
-        match &self.trials {
-            Trials::Exchange(options) => options.records(N_STEPS, self.n_clients.div_ceil(n_agents.max(1))),
+        match &self.0 {
+            Trials::Exchange(options) => {
+                options.records(N_STEPS, options.steps.n_first.div_ceil(n_agents.max(1)))
+            }
             Trials::Connect(_) => Records::default(),
         }
     }

@@ -32,8 +32,8 @@ pub(super) fn lines_of(agents: &[AgentProgress], n: usize, look: Look) -> Vec<Li
 
 /// Whether it is near one of its limits.
 fn is_pressed(agent: &AgentProgress) -> bool {
-    let Glance { lateness_max, .. } = agent.recent;
-    let cores = agent.recent.cores();
+    let Glance { lateness_max, .. } = agent.generator.recent;
+    let cores = agent.generator.recent.cores();
     cores.is_some_and(|cores| is_near_limit(cores, agent.n_cores as f64))
         || lateness_max.is_some_and(|lateness| lateness >= LATENESS)
 }
@@ -48,11 +48,11 @@ fn agent_line(agent: &AgentProgress, width: usize, look: Look) -> Line<'static> 
         return line([name, Span::styled(text, look.bad())]);
     }
     let n_cores = agent.n_cores;
-    let cores = agent.recent.cores().map(|cores| {
+    let cores = agent.generator.recent.cores().map(|cores| {
         let text = format!("  {cores:.2} of {n_cores} cores");
         Span::styled(text, warned(cores, n_cores as f64, look))
     });
-    let lateness = agent.recent.lateness_max.map(|lateness| {
+    let lateness = agent.generator.recent.lateness_max.map(|lateness| {
         let text = format!("  {} late", quantity::duration(lateness));
         Span::styled(text, warned_of(lateness, look))
     });

@@ -12,7 +12,7 @@ use plimsoll_load::{
         built_in::{Execution, WebSocket},
     },
     plan::Plan,
-    run::{AgentProgress, ClockOffset, Failures, Progress, Stretch},
+    run::{AgentProgress, ClockOffset, Failures, Glances, Progress, Stretch},
     threshold::Finding,
     watch::Latest,
 };
@@ -129,13 +129,15 @@ fn agent(name: &str, n: usize) -> AgentProgress {
         active_vus: 45,
         max_vus: 50,
         n_iterations_complete: 500,
-        recent: Glance {
-            elapsed: Duration::from_secs(1),
-            cpu: Duration::from_millis(925),
-            lateness_max: Some(Duration::from_micros(310)),
-            rss_bytes: Some(50_000_000),
+        generator: Glances {
+            recent: Glance {
+                elapsed: Duration::from_secs(1),
+                cpu: Duration::from_millis(925),
+                lateness_max: Some(Duration::from_micros(310)),
+                rss_bytes: Some(50_000_000),
+            },
+            whole: Glance::default(),
         },
-        whole: Glance::default(),
         clock: Some(ClockOffset {
             ns: -12_400_000,
             uncertainty_ns: 85_000,
@@ -154,7 +156,7 @@ fn lost(name: &str, n: usize) -> AgentProgress {
 
 fn late(name: &str, n: usize) -> AgentProgress {
     let mut late = agent(name, n);
-    late.recent.lateness_max = Some(Duration::from_millis(31));
+    late.generator.recent.lateness_max = Some(Duration::from_millis(31));
     late
 }
 

@@ -21,10 +21,8 @@ pub struct AgentProgress {
     pub max_vus: u32,
     /// Iterations that ran to their end.
     pub n_iterations_complete: u64,
-    /// Its generator in the latest second that it has told of.
-    pub recent: Glance,
-    /// Its generator since the start of the run.
-    pub whole: Glance,
+    /// Its generator, as it has told of it.
+    pub generator: Glances,
     /// What is known of its clock. `None`: the clocks were not compared.
     pub clock: Option<ClockOffset>,
     /// How much later than planned its load began, in nanoseconds; negative if it was earlier. `None`: it has not begun,
@@ -32,6 +30,23 @@ pub struct AgentProgress {
     pub start_skew_ns: Option<i64>,
     /// When it was lost, since the start of the run. `None`: it was not.
     pub lost_at: Option<Duration>,
+}
+
+/// The generator of an agent, which tells of it each second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Glances {
+    /// In the latest second.
+    pub recent: Glance,
+    /// Since the start of the run.
+    pub whole: Glance,
+}
+
+impl Glances {
+    /// The next second.
+    pub fn push(&mut self, glance: Glance) {
+        self.recent = glance;
+        self.whole = self.whole.and(glance);
+    }
 }
 
 /// What is known of the clock of another machine.

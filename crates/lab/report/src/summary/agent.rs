@@ -71,7 +71,7 @@ impl Agent {
     /// An agent in a run that is over. `evidence` is that about its generator; `None`: it was lost, and told only how it
     /// stood each second.
     pub fn judged(agent: &AgentProgress, evidence: Option<&Evidence>, health: Health) -> Self {
-        let whole = &agent.whole;
+        let whole = &agent.generator.whole;
         let cpu = evidence.map_or(whole.cpu, |evidence| evidence.cpu);
         Self {
             name: agent.name.clone(),

@@ -237,7 +237,7 @@ impl<'a> AgentObject<'a> {
             clients: share.agent.max_vus,
             n_complete: share.agent.n_iterations_complete,
             generator_cpu_seconds: seconds(share.evidence.cpu),
-            rss_bytes: share.agent.whole.rss_bytes,
+            rss_bytes: share.agent.generator.whole.rss_bytes,
             lost_at_seconds: share.agent.lost_at.map(seconds),
         }
     }

@@ -3,12 +3,9 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use plimsoll_load::generator::Evidence;
+use plimsoll_load::{generator::Evidence, run::Glances};
 
-use super::{
-    letter::{Account, Letter},
-    share::Glances,
-};
+use super::letter::{Account, Letter};
 use crate::{ledger::Standing, worker::Event};
 
 /// The largest count that an agent may tell. Reason: sums of a thousand agents fit into 64 bits.
@@ -34,7 +31,7 @@ pub(super) struct Counterpart {
     /// Whether attempts to get ready are what it completes.
     counts_openings: bool,
     pub(super) evidence: Evidence,
-    pub(super) glances: Glances,
+    pub(super) generator: Glances,
 }
 
 /// Answers that are due.
@@ -61,7 +58,7 @@ impl Counterpart {
             n_complete: 0,
             counts_openings,
             evidence: Evidence::nothing(),
-            glances: Glances::default(),
+            generator: Glances::default(),
         }
     }
 
@@ -147,7 +144,7 @@ impl Counterpart {
                 check_counts(&[harvest.n_delivered])?;
                 check_nodes(harvest.by_node.len(), n_nodes)?;
             }
-            Account::Glanced(glance) => self.glances.push(*glance),
+            Account::Glanced(glance) => self.generator.push(*glance),
             Account::Lapped(evidence) => {
                 settle(&mut self.owed.n_lapped)?;
                 self.evidence.join(evidence);

@@ -148,7 +148,7 @@ impl Hub {
             max_vus: count(it.n_most),
             n_iterations_complete: it.n_complete,
             lost_at: it.lost_at,
-            ..member.progress(it.glances, &*self.0.clocks, agent)
+            ..member.progress(it.generator, &*self.0.clocks, agent)
         });
         agents.collect()
     }

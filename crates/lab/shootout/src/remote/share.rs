@@ -1,8 +1,8 @@
 //! What one agent did, and its part of the clients.
 
 use plimsoll_load::{
-    generator::{Evidence, Glance},
-    run::AgentProgress,
+    generator::Evidence,
+    run::{AgentProgress, Glances},
 };
 
 use super::{Clocks, Member};
@@ -18,27 +18,10 @@ pub struct Share {
     pub evidence: Evidence,
 }
 
-/// What the generator of an agent has told of itself.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Glances {
-    /// In the latest second.
-    recent: Glance,
-    /// Since the start.
-    whole: Glance,
-}
-
-impl Glances {
-    /// The next one.
-    pub(crate) fn push(&mut self, glance: Glance) {
-        self.recent = glance;
-        self.whole = self.whole.and(glance);
-    }
-}
-
 impl Member {
     /// How an agent stands that has told this of itself, the agent number `agent` of these clocks. Its part of the load is
     /// to be filled in.
-    pub(crate) fn progress(&self, glances: Glances, clocks: &dyn Clocks, agent: usize) -> AgentProgress {
+    pub(crate) fn progress(&self, generator: Glances, clocks: &dyn Clocks, agent: usize) -> AgentProgress {
         AgentProgress {
             name: self.name.clone(),
             version: self.version.clone(),
@@ -47,8 +30,7 @@ impl Member {
             active_vus: 0,
             max_vus: 0,
             n_iterations_complete: 0,
-            recent: glances.recent,
-            whole: glances.whole,
+            generator,
             clock: clocks.offset(agent),
             // The coordinator gives each order itself.
             start_skew_ns: None,

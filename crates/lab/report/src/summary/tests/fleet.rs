@@ -2,7 +2,7 @@
 
 use plimsoll_load::{
     generator::Glance,
-    run::{AgentProgress, ClockOffset},
+    run::{AgentProgress, ClockOffset, Glances},
 };
 
 use super::*;
@@ -142,8 +142,10 @@ fn an_agent_that_is_not_judged_has_what_it_told_each_second() {
         active_vus: 3,
         max_vus: 5,
         n_iterations_complete: 7,
-        recent: Glance::default(),
-        whole,
+        generator: Glances {
+            whole,
+            ..Glances::default()
+        },
         clock: Some(ClockOffset {
             ns: -1_500_000,
             uncertainty_ns: 20_000,

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use plimsoll_load::generator::Evidence;
+use plimsoll_load::{generator::Evidence, run::Glances};
 
 use super::letter::{Account, Counted, Ending};
-use crate::{http::tally::Tally, remote::Glances};
+use crate::http::tally::Tally;
 
 /// The largest count that an agent may tell. Reason: sums of a thousand agents fit into 64 bits.
 const MAX_COUNT: u64 = 1 << 53;
@@ -26,7 +26,7 @@ pub(super) struct Counterpart {
     pub(super) n_unsent: u64,
     /// The evidence about its generator. `None` before its end.
     pub(super) evidence: Option<Evidence>,
-    pub(super) glances: Glances,
+    pub(super) generator: Glances,
 }
 
 impl Counterpart {
@@ -41,7 +41,7 @@ impl Counterpart {
             n_abandoned: 0,
             n_unsent: 0,
             evidence: None,
-            glances: Glances::default(),
+            generator: Glances::default(),
         }
     }
 
@@ -60,7 +60,7 @@ impl Counterpart {
             }
             Account::First(document) => check_counts(&[document.n_bytes])?,
             Account::Counted(counted) => self.count(counted)?,
-            Account::Glanced(glance) => self.glances.push(*glance),
+            Account::Glanced(glance) => self.generator.push(*glance),
             Account::Ended(ending) => self.end(ending)?,
             Account::Trouble(_) => {}
         }

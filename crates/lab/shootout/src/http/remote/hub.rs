@@ -266,7 +266,7 @@ impl Hub {
                 max_vus: n_lanes,
                 n_iterations_complete: it.n_started,
                 lost_at: it.lost_at,
-                ..member.progress(it.glances, &*self.clocks, agent)
+                ..member.progress(it.generator, &*self.clocks, agent)
             }
         });
         agents.collect()

@@ -217,7 +217,7 @@ impl<'a> AgentObject<'a> {
             concurrency: share.agent.max_vus,
             requests: share.agent.n_iterations_complete,
             generator_cpu_seconds: seconds(share.evidence.cpu),
-            rss_bytes: share.agent.whole.rss_bytes,
+            rss_bytes: share.agent.generator.whole.rss_bytes,
             lost_at_seconds: share.agent.lost_at.map(seconds),
         }
     }

@@ -101,12 +101,10 @@ impl BenchTest {
         let trial = match &self.errand {
             None => try_load(&load, None, present, taker).await,
             Some(errand) => {
-                let errand = errand.clone();
-                let errand = if present.number > 1 {
-                    errand.again()
-                } else {
-                    errand
-                };
+                let mut errand = errand.clone();
+                if present.number > 1 {
+                    errand = errand.again();
+                }
                 let mustered = errand.muster(&mut load, None, taker.signals.received(1)).await;
                 let (field, agents) = match mustered {
                     Ok(mustered) => mustered,
