@@ -1,6 +1,7 @@
 // What the measurements of fleets share: a place that is cleaned up at the end, a target that writes down arrivals, and runs.
 
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { Fleet } from "../../tests/foreign/support/fleet.mjs";
 import { plimsollIn } from "../../tests/foreign/support/plimsoll.mjs";
@@ -46,5 +47,11 @@ export async function runOn(place, n, script, ...args) {
 
 /** The value below which a share of the sorted numbers lies. */
 export const quantile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+
+/** The memory of a process in MB: `VmRSS`, resident now, or `VmHWM`, the most so far. */
+export function memoryOf(pid, name) {
+  const [, kilobytes] = new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+  return rounded(Number(kilobytes) / 1_024, 1);
+}
 
 export const rounded = (value, digits = 2) => Number(value.toFixed(digits));

@@ -9,13 +9,12 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { Fleet } from "../../tests/foreign/support/fleet.mjs";
-import { Place, quantile, rounded, runOn } from "./bench.mjs";
+import { Place, memoryOf, quantile, rounded, runOn } from "./bench.mjs";
 
 /** CPU seconds and resident memory of a process. */
 function usage(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1).split(" ");
-  const rss = Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1_024;
-  return { cpu: (Number(fields[11]) + Number(fields[12])) / 100, rss_mb: rounded(rss, 1) };
+  return { cpu: (Number(fields[11]) + Number(fields[12])) / 100, rss_mb: memoryOf(pid, "VmRSS") };
 }
 
 const trends = (seconds) => `

@@ -6,13 +6,12 @@
 // SECONDS, in which one broadcast a second is sent, is 20. REPORT is the path of the report, if one is wanted. Prints one line of
 // JSON, and what the coordinator said to standard error.
 
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { Fleet } from "../../tests/foreign/support/fleet.mjs";
 import { NatsServer } from "../../tests/foreign/support/nats.mjs";
 import { Server, plimsollIn } from "../../tests/foreign/support/plimsoll.mjs";
 import { folderOf } from "../../tests/foreign/support/scripts.mjs";
-import { Place, rounded } from "./bench.mjs";
+import { Place, memoryOf } from "./bench.mjs";
 
 const N_SERVERS = 3;
 const N_CLIENTS = Number(process.env.CLIENTS ?? 57_000);
@@ -37,7 +36,7 @@ const urls = servers.map((server) => server.ws("/cable"));
 const { code, stdout, stderr } = await plimsollIn({ cwd }, "bench", "broadcast", ...urls, ...clients, ...load, ...outputs, ...fleet.flags);
 console.error(stderr);
 const { steps, plimsoll } = JSON.parse(stdout);
-const memory = (pid) => rounded(Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1_024, 1);
+const memory = ({ pid }) => memoryOf(pid, "VmHWM");
 console.log(
   JSON.stringify({
     code,
@@ -46,7 +45,7 @@ console.log(
     failed: steps.map((step) => step.plimsoll.connect.n_failed),
     sent: steps.map((step) => step.plimsoll.n_sent),
     deliveries: plimsoll.deliveries,
-    most_mb: { servers: servers.map(({ pid }) => memory(pid)), agents: fleet.agents.map(({ pid }) => memory(pid)) },
+    most_mb: { servers: servers.map(memory), agents: fleet.agents.map(memory) },
   }),
 );
 await place.leave();

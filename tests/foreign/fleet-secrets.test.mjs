@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { makeAuthority } from "./support/certificates.mjs";
 import { Fleet } from "./support/fleet.mjs";
-import { serveHttp } from "./support/http-server.mjs";
+import { serveAsked } from "./support/http-server.mjs";
 import { plimsollIn } from "./support/plimsoll.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
@@ -16,11 +16,7 @@ const KEY = { PLIMSOLL_FLEET_KEY: "0123456789abcdef" };
 
 /** The files of a script that tells its secrets to a target, and the paths that the target was asked for. */
 async function telling(t) {
-  const asked = [];
-  const url = await serveHttp(t, (request, response) => {
-    asked.push(request.url);
-    response.end("ok");
-  });
+  const { asked, url } = await serveAsked(t);
   const script = `
 import http from "k6/http";
 import secrets from "k6/secrets";

@@ -6,21 +6,11 @@ import { after, before, describe, test } from "node:test";
 import { expectTwoAgents } from "./support/agents.mjs";
 import { Browser } from "./support/browser.mjs";
 import { Fleet, Member } from "./support/fleet.mjs";
-import { serveHttp } from "./support/http-server.mjs";
+import { serveAsked } from "./support/http-server.mjs";
 import { NatsServer } from "./support/nats.mjs";
 import { plimsoll, plimsollIn } from "./support/plimsoll.mjs";
 import { eventually } from "./support/processes.mjs";
 import { folderOf } from "./support/scripts.mjs";
-
-/** A target that remembers the paths that were asked for. */
-async function target(t) {
-  const asked = [];
-  const url = await serveHttp(t, (request, response) => {
-    asked.push(request.url);
-    response.end("ok");
-  });
-  return { asked, url };
-}
 
 /** A script whose iterations tell the target who they are. */
 const script = (url, options, more = "") => `
@@ -69,13 +59,13 @@ describe("a run of a fleet that goes on", () => {
   after(() => browser?.close());
 
   test("shows the agents side by side, in the terminal and on its page", async (t) => {
-    const { url } = await target(t);
+    const { url } = await serveAsked(t);
     const fleet = await Fleet.start(t, 2);
     await expectTwoAgents(t, browser, await fleet.show({ "script.js": ENDLESS(url) }, "run", "script.js"));
   });
 
   test("a quick look does, too", async (t) => {
-    const { url } = await target(t);
+    const { url } = await serveAsked(t);
     const fleet = await Fleet.start(t, 2);
     await expectTwoAgents(t, browser, await fleet.show({}, "quick", "-c", "4", "-n", "1000000", url));
   });
@@ -99,7 +89,7 @@ describe("a run of a fleet", () => {
       const isOpenModel = executor.includes("arrival");
       const isTimed = !isOpenModel && !executor.includes("iterations");
       for (const n of [0, 2, 3, 7]) {
-        const { asked, url } = await target(t);
+        const { asked, url } = await serveAsked(t);
         const text = script(url, { scenarios: { a: scenario } }).replace("http.get", `sleep(${isTimed ? 1 : 0}); http.get`);
         const outcome = n === 0 ? await alone(t, text) : await (await Fleet.start(t, n)).run(text);
         assert.equal(outcome.code, 0, outcome.stderr);
@@ -134,7 +124,7 @@ describe("a run of a fleet", () => {
   }
 
   test("setup, teardown and handleSummary run once, and all users have what setup returned", async (t) => {
-    const { asked, url } = await target(t);
+    const { asked, url } = await serveAsked(t);
     const fleet = await Fleet.start(t, 3);
     const text = `
 import http from "k6/http";
@@ -157,7 +147,7 @@ export function handleSummary(data) { return { stdout: JSON.stringify([data.setu
   });
 
   test("the summary has the agents side by side", async (t) => {
-    const { url } = await target(t);
+    const { url } = await serveAsked(t);
     const fleet = await Fleet.start(t, 2);
     const { summary } = await fleet.run(script(url, { vus: 4, iterations: 40 }));
     assert.deepEqual(summary.agents.map(({ name, share, vus_max }) => [name, share, vus_max]), [["a1", 0.5, 2], ["a2", 0.5, 2]]);
@@ -169,7 +159,7 @@ export function handleSummary(data) { return { stdout: JSON.stringify([data.setu
   });
 
   test("thresholds are judged on the whole, and end all agents", async (t) => {
-    const { url } = await target(t);
+    const { url } = await serveAsked(t);
     const fleet = await Fleet.start(t, 2);
     // Each agent alone is below the limit.
     const threshold = { thresholds: { http_reqs: [{ threshold: "count<300", abortOnFail: true }] } };
@@ -181,7 +171,7 @@ export function handleSummary(data) { return { stdout: JSON.stringify([data.setu
   });
 
   test("test.abort() and test.fail() of one user are those of the run", async (t) => {
-    const { url } = await target(t);
+    const { url } = await serveAsked(t);
     const fleet = await Fleet.start(t, 2);
     const aborted = await fleet.run(ENDLESS(url, "if (exec.vu.idInTest === 3) exec.test.abort('enough');"));
     assert.equal(aborted.code, 108, aborted.stderr);
@@ -193,7 +183,7 @@ export function handleSummary(data) { return { stdout: JSON.stringify([data.setu
   });
 
   test("a signal ends all agents, and what they did counts", async (t) => {
-    const { asked, url } = await target(t);
+    const { asked, url } = await serveAsked(t);
     const fleet = await Fleet.start(t, 2);
     const run = fleet.start(ENDLESS(url), "--format", "json");
     await eventually(() => asked.length > 50, "requests");
@@ -206,7 +196,7 @@ export function handleSummary(data) { return { stdout: JSON.stringify([data.setu
   });
 
   test("a controller pauses and scales the users of all agents", async (t) => {
-    const { asked, url } = await target(t);
+    const { asked, url } = await serveAsked(t);
     const fleet = await Fleet.start(t, 2);
     const text = `
 import http from "k6/http";
@@ -229,7 +219,7 @@ export default function () { http.get("${url}/" + exec.vu.idInTest); sleep(0.02)
 
 describe("faults of a fleet", () => {
   test("a killed agent ends the run, which is incomplete and names it", async (t) => {
-    const { asked, url } = await target(t);
+    const { asked, url } = await serveAsked(t);
     const fleet = await Fleet.start(t, 3);
     const run = fleet.start(ENDLESS(url), "--format", "json");
     await eventually(() => asked.length > 50, "requests");
@@ -243,7 +233,7 @@ describe("faults of a fleet", () => {
   });
 
   test("with --on-agent-loss continue the others go on, and its arrivals are dropped", async (t) => {
-    const { url } = await target(t);
+    const { url } = await serveAsked(t);
     const fleet = await Fleet.start(t, 2);
     const scenario = { executor: "constant-arrival-rate", rate: 50, duration: "15950ms", preAllocatedVUs: 10 };
     const run = fleet.start(script(url, { scenarios: { a: scenario } }), "--on-agent-loss", "continue", "--format", "json");
@@ -265,7 +255,7 @@ describe("faults of a fleet", () => {
   });
 
   test("an agent that is stopped by a signal leaves at once", async (t) => {
-    const { asked, url } = await target(t);
+    const { asked, url } = await serveAsked(t);
     const fleet = await Fleet.start(t, 2);
     const run = fleet.start(ENDLESS(url));
     await eventually(() => asked.length > 50, "requests");
@@ -277,7 +267,7 @@ describe("faults of a fleet", () => {
   });
 
   test("a NATS server that is killed and started again loses nothing", async (t) => {
-    const { asked, url } = await target(t);
+    const { asked, url } = await serveAsked(t);
     const fleet = await Fleet.start(t, 2);
     const scenario = { executor: "constant-arrival-rate", rate: 50, duration: "7950ms", preAllocatedVUs: 10 };
     const run = fleet.start(script(url, { scenarios: { a: scenario } }), "--format", "json");
@@ -292,7 +282,7 @@ describe("faults of a fleet", () => {
   });
 
   test("an agent that stands still for five seconds is not lost, and nothing of it is", async (t) => {
-    const { asked, url } = await target(t);
+    const { asked, url } = await serveAsked(t);
     const fleet = await Fleet.start(t, 2);
     const scenario = { executor: "per-vu-iterations", vus: 4, iterations: 100 };
     const text = script(url, { scenarios: { a: scenario } }).replace("http.get", "sleep(0.05); http.get");
@@ -307,7 +297,7 @@ describe("faults of a fleet", () => {
   });
 
   test("without its coordinator an agent ends within half a minute", async (t) => {
-    const { asked, url } = await target(t);
+    const { asked, url } = await serveAsked(t);
     const fleet = await Fleet.start(t, 1);
     const run = fleet.start(ENDLESS(url));
     await eventually(() => asked.length > 50, "requests");

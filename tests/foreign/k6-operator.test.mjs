@@ -7,10 +7,11 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { symlinkSync } from "node:fs";
-import { createServer, request } from "node:http";
+import { request } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readYaml } from "./support/deployment.mjs";
+import { serveAsked } from "./support/http-server.mjs";
 import { ENVIRONMENT, PROGRAM } from "./support/plimsoll.mjs";
 import { freePort } from "./support/ports.mjs";
 import { eventually } from "./support/processes.mjs";
@@ -42,19 +43,12 @@ async function ask(port, host, method, body) {
 }
 
 test("four runners make one test, start together and say when they have stopped", async (t) => {
-  const asked = [];
-  const target = createServer((request, response) => {
-    asked.push(request.url);
-    response.end("ok");
-  });
-  target.listen(0, "127.0.0.1");
-  await once(target, "listening");
-  t.after(() => target.close());
+  const { asked, url } = await serveAsked(t);
   const script = `
 import http from "k6/http";
 import exec from "k6/execution";
 export const options = { scenarios: { a: { executor: "shared-iterations", vus: 8, iterations: 50, maxDuration: "30s" } } };
-export default function () { http.get("http://127.0.0.1:${target.address().port}/" + exec.scenario.iterationInTest); }
+export default function () { http.get("${url}/" + exec.scenario.iterationInTest); }
 `;
   const cwd = folderOf(t, { "script.js": script });
   symlinkSync(PROGRAM, join(cwd, "k6"));

@@ -3,6 +3,16 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 
+/** Answers each request with `ok`, and writes down what was asked for: `{ asked, url }`, with paths. */
+export async function serveAsked(t) {
+  const asked = [];
+  const url = await serveHttp(t, (request, response) => {
+    asked.push(request.url);
+    response.end("ok");
+  });
+  return { asked, url };
+}
+
 /** Answers requests with `handle` until the test ends. Its address. */
 export async function serveHttp(t, handle) {
   const server = createServer(handle);
