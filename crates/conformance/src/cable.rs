@@ -13,6 +13,7 @@ mod dialect;
 mod fidelity;
 mod handshake;
 mod message;
+mod port;
 mod process;
 mod scenario;
 mod stage;
@@ -22,7 +23,7 @@ mod words;
 use std::{
     cell::{Cell, OnceCell},
     io,
-    net::{SocketAddr, TcpListener},
+    net::SocketAddr,
     sync::Arc,
     time::Duration,
 };
@@ -201,7 +202,7 @@ impl Ready {
     async fn start(options: &Options) -> Result<Self, StartError> {
         let target = match (options.target.address().port(), &options.command) {
             (0, None) => return Err(StartError::PortWithoutCommand),
-            (0, Some(_)) => options.target.with_port(free_port(&options.target)?),
+            (0, Some(_)) => with_free_port(&options.target)?,
             _ => options.target.clone(),
         };
         let broadcaster = Arc::new(options.broadcaster(&target)?);
@@ -343,15 +344,12 @@ fn with_port(text: &str, target: &Server) -> String {
     text.replace("{port}", &target.address().port().to_string())
 }
 
-/// A port that is free now. The server takes it a moment later; ports are given out in turn, so no other program
-/// takes it first.
-fn free_port(target: &Server) -> Result<u16, StartError> {
+/// The target with a free port in place of port 0.
+fn with_free_port(target: &Server) -> Result<Server, StartError> {
     let host = target.address().host().trim_matches(['[', ']']);
-    TcpListener::bind((host, 0))
-        .and_then(|listener| listener.local_addr())
-        .map(|address| address.port())
-        .map_err(|error| StartError::Port {
-            host: host.to_owned(),
-            error,
-        })
+    let port = port::free(host).map_err(|error| StartError::Port {
+        host: host.to_owned(),
+        error,
+    })?;
+    Ok(target.with_port(port))
 }
