@@ -1,8 +1,9 @@
 // What the measurements of fleets share: a place that is cleaned up at the end, a target that writes down arrivals, and runs.
 
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
+import net from "node:net";
 import { Fleet } from "../../tests/foreign/support/fleet.mjs";
 import { plimsollIn } from "../../tests/foreign/support/plimsoll.mjs";
 import { folderOf } from "../../tests/foreign/support/scripts.mjs";
@@ -43,6 +44,40 @@ export async function runOn(place, n, script, ...args) {
   const cwd = folderOf(place, { "script.js": script });
   const outcome = await plimsollIn({ cwd }, "run", "--quiet", "--format", "json", ...args, "script.js");
   return { ...outcome, summary: JSON.parse(outcome.stdout) };
+}
+
+/** A relay to a port that holds each byte for a while in both directions. */
+async function startRelay(place, port, delayMs) {
+  const later = (from, to) => {
+    from.on("data", (bytes) => setTimeout(() => to.write(bytes), delayMs));
+    from.on("close", () => setTimeout(() => to.destroy(), delayMs));
+    from.on("error", () => to.destroy());
+  };
+  const server = net.createServer((near) => {
+    const far = net.connect(port, "127.0.0.1");
+    near.setNoDelay();
+    far.setNoDelay();
+    later(near, far);
+    later(far, near);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  place.after(() => server.close());
+  return `nats://127.0.0.1:${server.address().port}`;
+}
+
+/**
+ * Two agents. The second one reaches NATS through a relay that holds each byte for `delayMs`, and runs under libfaketime (Debian:
+ * faketime), which sets its system's clock `aheadMs` ahead.
+ */
+export async function startDistant(place, delayMs, aheadMs) {
+  const library = ["x86_64", "aarch64"].map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketime.so.1`).find(existsSync);
+  if (!library) throw new Error("libfaketime is missing: apt-get install faketime");
+  const fleet = await Fleet.start(place, 1);
+  const relay = await startRelay(place, Number(fleet.nats.url.split(":").at(-1)), delayMs);
+  const env = { LD_PRELOAD: library, FAKETIME: `+${aheadMs / 1_000}`, FAKETIME_DONT_FAKE_MONOTONIC: "1" };
+  await fleet.add("a2", { env, flags: ["--fleet", relay] });
+  return fleet;
 }
 
 /** The value below which a share of the sorted numbers lies. */

@@ -6,37 +6,11 @@
 // moves its system's clock. The target says how far apart the agents really began. ROUNDS (5) is the number of runs; each prints one
 // line of JSON.
 
-import { existsSync } from "node:fs";
-import { createServer, connect } from "node:net";
-import { once } from "node:events";
-import { Fleet } from "../../tests/foreign/support/fleet.mjs";
-import { Place, quantile, rounded, startTarget } from "./bench.mjs";
+import { Place, quantile, rounded, startDistant, startTarget } from "./bench.mjs";
 
 const DELAY_MS = 25;
 const AHEAD_MS = 200;
 const RATE = 200;
-const LIBRARY = ["/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1", "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1"].find(existsSync);
-if (!LIBRARY) throw new Error("libfaketime is missing: apt-get install faketime");
-
-/** A relay to a port that holds each byte for a while in both directions. */
-async function startRelay(place, port) {
-  const later = (from, to) => {
-    from.on("data", (bytes) => setTimeout(() => to.write(bytes), DELAY_MS));
-    from.on("close", () => setTimeout(() => to.destroy(), DELAY_MS));
-    from.on("error", () => to.destroy());
-  };
-  const server = createServer((near) => {
-    const far = connect(port, "127.0.0.1");
-    near.setNoDelay();
-    far.setNoDelay();
-    later(near, far);
-    later(far, near);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  place.after(() => server.close());
-  return `nats://127.0.0.1:${server.address().port}`;
-}
 
 const script = (url) => `
 import http from "k6/http";
@@ -50,10 +24,7 @@ export default function () { http.get("${url}/" + exec.scenario.iterationInTest)
 for (let round = 1; round <= Number(process.env.ROUNDS ?? 5); round += 1) {
   const place = new Place();
   const { url, arrivals } = await startTarget(place);
-  const fleet = await Fleet.start(place, 1);
-  const relay = await startRelay(place, Number(fleet.nats.url.split(":").at(-1)));
-  const env = { LD_PRELOAD: LIBRARY, FAKETIME: `+${AHEAD_MS / 1_000}`, FAKETIME_DONT_FAKE_MONOTONIC: "1" };
-  await fleet.add("a2", { env, flags: ["--fleet", relay] });
+  const fleet = await startDistant(place, DELAY_MS, AHEAD_MS);
   const { code, stderr, summary } = await fleet.run(script(url));
   await place.leave();
   if (code !== 0) console.error(stderr);

@@ -2,11 +2,9 @@
 // and whichever the listener; and what happens when an agent is gone or has no room.
 
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer } from "node:http";
 import { after, before, describe, test } from "node:test";
-import { WebSocketServer } from "ws";
 import { expectTwoAgents } from "./support/agents.mjs";
+import { startBroadcasting } from "./support/broadcasting-server.mjs";
 import { Browser } from "./support/browser.mjs";
 import { Fleet } from "./support/fleet.mjs";
 import { Server, plimsoll, plimsollIn } from "./support/plimsoll.mjs";
@@ -225,7 +223,6 @@ function start(fleet, ...args) {
 
 /** A server of websocket-bench's JSON that makes one mistake: about the fourth broadcast to the second client. */
 class FaultyServer {
-  #clients = [];
   #n = 0;
   #held = null;
   #fault;
@@ -235,30 +232,13 @@ class FaultyServer {
   static async start(t, fault) {
     const peer = new FaultyServer();
     peer.#fault = fault;
-    const http = createServer();
-    const sockets = new WebSocketServer({ server: http });
-    sockets.on("connection", (socket) => peer.#welcome(socket));
-    http.listen(0, "127.0.0.1");
-    await once(http, "listening");
-    t.after(() => {
-      for (const socket of sockets.clients) socket.terminate();
-      http.close();
+    peer.url = await startBroadcasting(t, ({ sender, clients, text, confirm }) => {
+      peer.senders.add(sender);
+      peer.#n += 1;
+      clients.forEach((client, at) => peer.#deliver(client, at, text));
+      confirm();
     });
-    peer.url = `ws://127.0.0.1:${http.address().port}/`;
     return peer;
-  }
-
-  #welcome(socket) {
-    const number = this.#clients.push(socket) - 1;
-    socket.on("message", (data) => {
-      const { type, payload } = JSON.parse(data);
-      assert.equal(type, "broadcast");
-      this.senders.add(number);
-      this.#n += 1;
-      const text = JSON.stringify({ type: "broadcast", payload });
-      this.#clients.forEach((client, at) => this.#deliver(client, at, text));
-      socket.send(JSON.stringify({ type: "broadcastResult", payload }));
-    });
   }
 
   #deliver(client, at, text) {
