@@ -46,11 +46,14 @@ export async function runOn(place, n, script, ...args) {
   return { ...outcome, summary: JSON.parse(outcome.stdout) };
 }
 
+/** How far away a distant agent is from NATS in each direction, and how far ahead its clock, in milliseconds. */
+export const [DELAY_MS, AHEAD_MS] = [25, 200];
+
 /** A relay to a port that holds each byte for a while in both directions. */
-async function startRelay(place, port, delayMs) {
+async function startRelay(place, port) {
   const later = (from, to) => {
-    from.on("data", (bytes) => setTimeout(() => to.write(bytes), delayMs));
-    from.on("close", () => setTimeout(() => to.destroy(), delayMs));
+    from.on("data", (bytes) => setTimeout(() => to.write(bytes), DELAY_MS));
+    from.on("close", () => setTimeout(() => to.destroy(), DELAY_MS));
     from.on("error", () => to.destroy());
   };
   const server = net.createServer((near) => {
@@ -67,15 +70,15 @@ async function startRelay(place, port, delayMs) {
 }
 
 /**
- * Two agents. The second one reaches NATS through a relay that holds each byte for `delayMs`, and runs under libfaketime (Debian:
- * faketime), which sets its system's clock `aheadMs` ahead.
+ * Two agents. The second one reaches NATS through a relay, and runs under libfaketime (Debian: faketime), which sets its system's
+ * clock ahead.
  */
-export async function startDistant(place, delayMs, aheadMs) {
+export async function startDistant(place) {
   const library = ["x86_64", "aarch64"].map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketime.so.1`).find(existsSync);
   if (!library) throw new Error("libfaketime is missing: apt-get install faketime");
   const fleet = await Fleet.start(place, 1);
-  const relay = await startRelay(place, Number(fleet.nats.url.split(":").at(-1)), delayMs);
-  const env = { LD_PRELOAD: library, FAKETIME: `+${aheadMs / 1_000}`, FAKETIME_DONT_FAKE_MONOTONIC: "1" };
+  const relay = await startRelay(place, Number(fleet.nats.url.split(":").at(-1)));
+  const env = { LD_PRELOAD: library, FAKETIME: `+${AHEAD_MS / 1_000}`, FAKETIME_DONT_FAKE_MONOTONIC: "1" };
   await fleet.add("a2", { env, flags: ["--fleet", relay] });
   return fleet;
 }

@@ -6,10 +6,8 @@
 // moves its system's clock. The target says how far apart the agents really began. ROUNDS (5) is the number of runs; each prints one
 // line of JSON.
 
-import { Place, quantile, rounded, startDistant, startTarget } from "./bench.mjs";
+import { AHEAD_MS, DELAY_MS, Place, quantile, rounded, startDistant, startTarget } from "./bench.mjs";
 
-const DELAY_MS = 25;
-const AHEAD_MS = 200;
 const RATE = 200;
 
 const script = (url) => `
@@ -24,7 +22,7 @@ export default function () { http.get("${url}/" + exec.scenario.iterationInTest)
 for (let round = 1; round <= Number(process.env.ROUNDS ?? 5); round += 1) {
   const place = new Place();
   const { url, arrivals } = await startTarget(place);
-  const fleet = await startDistant(place, DELAY_MS, AHEAD_MS);
+  const fleet = await startDistant(place);
   const { code, stderr, summary } = await fleet.run(script(url));
   await place.leave();
   if (code !== 0) console.error(stderr);

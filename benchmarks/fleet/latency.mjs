@@ -8,10 +8,7 @@
 import { startBroadcasting } from "../../tests/foreign/support/broadcasting-server.mjs";
 import { plimsollIn } from "../../tests/foreign/support/plimsoll.mjs";
 import { folderOf } from "../../tests/foreign/support/scripts.mjs";
-import { Place, startDistant } from "./bench.mjs";
-
-const DELAY_MS = 25;
-const AHEAD_MS = 200;
+import { AHEAD_MS, Place, startDistant } from "./bench.mjs";
 
 const LOAD = ["--step-size", "20", "--total-steps", "1", "--rate", "20/s", "--duration", "5s"];
 
@@ -24,7 +21,7 @@ for (const holdMs of [1_000, 20]) {
         confirm();
       }, holdMs),
     );
-    const flags = n_agents === 0 ? [] : (await startDistant(place, DELAY_MS, AHEAD_MS)).flags;
+    const flags = n_agents === 0 ? [] : (await startDistant(place)).flags;
     const cwd = folderOf(place, {});
     const { code, stdout, stderr } = await plimsollIn({ cwd }, "bench", "broadcast", url, ...LOAD, "--format", "json", ...flags);
     await place.leave();

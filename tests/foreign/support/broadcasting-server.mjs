@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer } from "node:http";
 import { WebSocketServer } from "ws";
 
 /**
@@ -10,8 +9,7 @@ import { WebSocketServer } from "ws";
  * their numbers, the text for them, and `confirm`, which answers the sender.
  */
 export async function startBroadcasting(t, deliver) {
-  const http = createServer();
-  const sockets = new WebSocketServer({ server: http });
+  const sockets = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   const clients = [];
   sockets.on("connection", (socket) => {
     const sender = clients.push(socket) - 1;
@@ -22,11 +20,10 @@ export async function startBroadcasting(t, deliver) {
       deliver({ sender, clients, text: JSON.stringify({ type, payload }), confirm });
     });
   });
-  http.listen(0, "127.0.0.1");
-  await once(http, "listening");
+  await once(sockets, "listening");
   t.after(() => {
     for (const socket of sockets.clients) socket.terminate();
-    http.close();
+    sockets.close();
   });
-  return `ws://127.0.0.1:${http.address().port}/`;
+  return `ws://127.0.0.1:${sockets.address().port}/`;
 }

@@ -1,6 +1,8 @@
 //! A port for the server under test, which the suite starts and restarts.
 
-use std::{fs, io, net::TcpListener, ops::Range};
+use std::{io, net::TcpListener, ops::Range};
+
+use plimsoll_load::preflight::PortRange;
 
 /// The ports to choose from, where the kernel gives out higher ones only.
 const USUAL: Range<u16> = 10_000..32_768;
@@ -17,8 +19,7 @@ const MAX_ATTEMPTS: usize = 100;
 /// kernel gives to other programs meanwhile: those that listen on port 0, which the server under test may do itself, and
 /// those that connect.
 pub(super) fn free(host: &str) -> io::Result<u16> {
-    let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
-    let choice = outside(&range);
+    let choice = outside(PortRange::read());
     let attempt = || TcpListener::bind((host, fastrand::u16(choice.clone())));
     for _ in 1..MAX_ATTEMPTS {
         if let Ok(listener) = attempt() {
@@ -28,15 +29,10 @@ pub(super) fn free(host: &str) -> io::Result<u16> {
     Ok(attempt()?.local_addr()?.port())
 }
 
-/// The ports to choose from, by the kernel's lowest and highest port for others (`ip_local_port_range` in Linux's
-/// `ip-sysctl` documentation).
-fn outside(range: &str) -> Range<u16> {
-    let lowest = range
-        .split_whitespace()
-        .next()
-        .and_then(|lowest| lowest.parse().ok());
-    match lowest {
-        Some(lowest) if lowest >= USUAL.start + MIN_CHOICE => USUAL.start..lowest,
+/// The ports to choose from, below those that the kernel gives out.
+fn outside(range: Option<PortRange>) -> Range<u16> {
+    match range {
+        Some(PortRange { first, .. }) if first >= USUAL.start + MIN_CHOICE => USUAL.start..first,
         _ => USUAL,
     }
 }
@@ -48,23 +44,24 @@ mod tests {
     #[test]
     fn the_choice_ends_where_the_ports_of_the_kernel_begin() {
         for (range, expected) in [
-            ("32768\t60999\n", 10_000..32_768),
-            ("49152\t65535\n", 10_000..49_152),
-            ("20000\t20999\n", 10_000..20_000),
-            ("11000\t65535\n", 10_000..11_000),
-            ("1024\t65535\n", USUAL),
-            ("", USUAL),
+            (Some((32_768, 60_999)), 10_000..32_768),
+            (Some((49_152, 65_535)), 10_000..49_152),
+            (Some((20_000, 20_999)), 10_000..20_000),
+            (Some((11_000, 65_535)), 10_000..11_000),
+            (Some((1_024, 65_535)), USUAL),
+            (None, USUAL),
         ] {
+            let range = range.map(|(first, last)| PortRange { first, last });
             assert_eq!(outside(range), expected, "{range:?}");
         }
     }
 
     #[test]
     fn the_port_is_free_and_none_of_the_kernels() {
-        let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+        let choice = outside(PortRange::read());
         for host in ["127.0.0.1", "localhost"] {
             let port = free(host).unwrap();
-            assert!(outside(&range).contains(&port), "{port} at {host}");
+            assert!(choice.contains(&port), "{port} at {host}");
             TcpListener::bind((host, port)).unwrap();
         }
     }

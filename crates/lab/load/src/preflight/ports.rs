@@ -23,8 +23,8 @@ const FREE_SHARE: u64 = 10;
 const MAX_ADDRESSES: u64 = 254;
 
 impl PortRange {
-    /// `None` if the kernel does not provide it.
-    pub(super) fn read() -> Option<Self> {
+    /// The range of this machine. `None` if the kernel does not provide it.
+    pub fn read() -> Option<Self> {
         Self::parse(&fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?)
     }
 
