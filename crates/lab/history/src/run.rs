@@ -13,7 +13,7 @@ pub struct Run {
     pub name: String,
     /// The kind of run, such as `k6`.
     pub kind: String,
-    /// The command line as it was typed, beginning with `plimsoll`, without the secrets of URLs.
+    /// The command line as it was typed, beginning with `plimsoll`, without the secrets of URLs and flags.
     pub command: String,
     /// The duration in seconds.
     pub duration_seconds: f64,

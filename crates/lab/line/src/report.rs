@@ -74,7 +74,7 @@ impl Unit {
 pub struct Report {
     /// The version of the program.
     pub plimsoll: &'static str,
-    /// The command line as it was typed, beginning with `plimsoll`, without the secrets of URLs.
+    /// The command line as it was typed, beginning with `plimsoll`, without the secrets of URLs and flags.
     pub command: Vec<String>,
     /// The start of the search, as RFC 3339.
     pub started_at: String,

@@ -242,7 +242,7 @@ pub struct Parts<'a> {
 pub struct Origin<'a> {
     /// Version of the program.
     pub plimsoll: &'a str,
-    /// The command line as it was typed, beginning with `plimsoll`, without the secrets of URLs.
+    /// The command line as it was typed, beginning with `plimsoll`, without the secrets of URLs and flags.
     pub command: Vec<String>,
     /// What was run, for people.
     pub name: &'a str,

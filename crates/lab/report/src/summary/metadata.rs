@@ -20,7 +20,7 @@ pub struct Metadata {
     pub kind: Kind,
     /// Version of the program.
     pub plimsoll: String,
-    /// The command line as it was typed, beginning with `plimsoll`, without the secrets of URLs.
+    /// The command line as it was typed, beginning with `plimsoll`, without the secrets of URLs and flags.
     pub command: Vec<String>,
     /// RFC 3339, UTC.
     pub started_at: String,
