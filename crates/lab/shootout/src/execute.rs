@@ -1,7 +1,6 @@
 //! Runs a bench from checked options to a verdict. The binary calls this module.
 
 use std::{
-    fmt::Display,
     fs::{self, File},
     io::{self, Write},
     path::PathBuf,
@@ -242,8 +241,8 @@ impl Bench {
     /// The title of the run for people: the command and its target.
     pub fn name(&self) -> String {
         match self {
-            Self::Exchange(options, _) => name(options.workload(), &options.common.target),
-            Self::Connect(options, _) => name(outcome::Workload::Connect, &options.common.target),
+            Self::Exchange(options, _) => options.common.title(options.workload()),
+            Self::Connect(options, _) => options.common.title(outcome::Workload::Connect),
             Self::Http(options, _) => http::name(&options.shown_url()),
             Self::Recover(options, _) => recover::name(&options.target),
         }
@@ -364,10 +363,6 @@ impl Shared for Bench {
         let (_, n_clients) = self.n_clients();
         self.records_for(n_clients.div_ceil(n_agents.max(1)))
     }
-}
-
-fn name(workload: outcome::Workload, target: impl Display) -> String {
-    format!("bench {} {target}", workload.name())
 }
 
 async fn execute(

@@ -236,6 +236,11 @@ impl Connect {
 }
 
 impl Common {
+    /// The title of a run of this workload.
+    pub(crate) fn title(&self, workload: Workload) -> String {
+        workload.title(&self.target, self.nodes.len())
+    }
+
     fn plan(&self, workload: Workload, executor: &str, steps: &Steps, work: &str) -> Plan {
         let Steps {
             n_first,

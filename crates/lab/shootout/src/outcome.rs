@@ -1,6 +1,9 @@
 //! The outcome of a run.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    fmt::Display,
+    time::{Duration, SystemTime},
+};
 
 use plimsoll_load::{
     causes::Causes,
@@ -46,6 +49,16 @@ impl Workload {
             Self::Echo => "echo",
             Self::Connect => "connect",
         }
+    }
+
+    /// The title of a run for people: the command, its target, and the number of further servers.
+    pub(crate) fn title(self, target: impl Display, n_further: usize) -> String {
+        let further = match n_further {
+            0 => String::new(),
+            1 => " and 1 more server".to_owned(),
+            n => format!(" and {n} more servers"),
+        };
+        format!("bench {} {target}{further}", self.name())
     }
 }
 

@@ -71,10 +71,10 @@ impl Trials {
     /// The workload, for people.
     pub fn name(&self) -> String {
         let workload = match self {
-            Self::Exchange(options) => options.workload().name(),
-            Self::Connect(_) => "connect",
+            Self::Exchange(options) => options.workload(),
+            Self::Connect(_) => Workload::Connect,
         };
-        format!("bench {workload} {}", self.common().target)
+        self.common().title(workload)
     }
 
     /// The records of single messages that a load keeps, without those that depend on the number of clients.

@@ -25,7 +25,8 @@ const MAX_STEPS: usize = 50;
 impl Outcome {
     /// The title of the run for people: the command and its target.
     pub fn name(&self) -> String {
-        format!("bench {} {}", self.workload.name(), self.setting.target)
+        self.workload
+            .title(&self.setting.target, self.setting.nodes.len())
     }
 
     /// Everything there is to say about the run.

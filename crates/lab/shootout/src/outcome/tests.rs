@@ -52,3 +52,14 @@ fn remarks_name_what_is_odd() {
         ]
     );
 }
+
+#[test]
+fn the_title_counts_further_servers() {
+    for (n_further, expected) in [
+        (0, "bench broadcast ws://a/cable"),
+        (1, "bench broadcast ws://a/cable and 1 more server"),
+        (2, "bench broadcast ws://a/cable and 2 more servers"),
+    ] {
+        assert_eq!(Workload::Broadcast.title("ws://a/cable", n_further), expected);
+    }
+}
