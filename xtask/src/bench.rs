@@ -143,13 +143,21 @@ pub(crate) fn run(options: &Options) -> Result<(), BoxedError> {
     if cfg!(debug_assertions) {
         return run_optimized();
     }
-    let binary = repository::build_release("plimsoll")?;
-    let target = binary.parent().and_then(Path::parent);
+    let this = env::current_exe()?;
+    let target = this.parent().and_then(Path::parent);
     let target = target.expect("a release binary lies in a folder of the target folder");
+    let (server, generator) = match (&options.server, &options.generator) {
+        (Some(server), Some(generator)) => (server.clone(), generator.clone()),
+        (server, generator) => {
+            let built = repository::build_release("plimsoll")?;
+            let or_built = |given: &Option<PathBuf>| given.clone().unwrap_or_else(|| built.clone());
+            (or_built(server), or_built(generator))
+        }
+    };
     let plan = Plan {
         target: target.to_owned(),
-        server: options.server.clone().unwrap_or_else(|| binary.clone()),
-        generator: options.generator.clone().unwrap_or(binary),
+        server,
+        generator,
         connections: options.connections.iter().map(|n| n.get()).collect(),
         rounds: options.rounds,
     };
