@@ -248,15 +248,15 @@ async function rehearse(t, engine) {
   const balancer = await startHaproxy(t, config);
   const url = (path) => `http://127.0.0.1:${front}${path}`;
   const status = async (path) => (await fetch(url(path))).status;
-  const answers = (path, expected) =>
-    eventually(
-      async () => {
-        balancer.assertRuns();
-        return (await status(path).catch(() => null)) === expected;
-      },
-      `${expected} from the balancer for ${path}`,
-      PATIENCE_MS,
-    );
+  const answers = async (path, expected) => {
+    let last;
+    const isExpected = async () => {
+      balancer.assertRuns();
+      last = await status(path).catch((error) => error.cause ?? error);
+      return last === expected;
+    };
+    await eventually(isExpected, () => `${expected} from the balancer for ${path}; it answered ${last} at last`, PATIENCE_MS);
+  };
   await answers("/balancer-health", 200);
   await answers("/", 503);
 

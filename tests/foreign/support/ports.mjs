@@ -7,8 +7,8 @@ import net from "node:net";
 /** The first port that the kernel gives to port 0 and to outgoing connections: 32,768 unless an administrator changed it. */
 const FIRST_EPHEMERAL = Number(readFileSync("/proc/sys/net/ipv4/ip_local_port_range", "latin1").trim().split(/\s+/)[0]);
 
-/** `freePort` chooses from `LOWEST` up to, but without, `END`. */
-const [LOWEST, END] = [10_000, FIRST_EPHEMERAL > 16_384 ? FIRST_EPHEMERAL : 32_768];
+/** `freePort` chooses from `LOWEST` up to, but without, `END`. `fetch` refuses some ports, of which the highest is 10,080. */
+const [LOWEST, END] = [11_000, FIRST_EPHEMERAL > 16_384 ? FIRST_EPHEMERAL : 32_768];
 
 /**
  * A port that is free now. The kernel gives it to no other program before the caller listens. The choice is random, so that

@@ -18,7 +18,7 @@ export function isAlive(pid) {
 
 /**
  * What `look` returns, or resolves to, as soon as that is something; /proc does not announce changes, so it is looked
- * at often.
+ * at often. `what` says what did not come if the wait was in vain; a function is called then.
  */
 export function eventually(look, what, patienceMs = PATIENCE_MS) {
   const deadline = performance.now() + patienceMs;
@@ -26,7 +26,7 @@ export function eventually(look, what, patienceMs = PATIENCE_MS) {
     const again = async () => {
       const found = await look();
       if (found) resolve(found);
-      else if (performance.now() > deadline) reject(new Error(`waited ${patienceMs} ms for ${what}`));
+      else if (performance.now() > deadline) reject(new Error(`waited ${patienceMs} ms for ${typeof what === "function" ? what() : what}`));
       else setTimeout(() => again().catch(reject), 20);
     };
     again().catch(reject);
