@@ -2,29 +2,36 @@
 //
 //     PLIMSOLL_BIN=target/release/plimsoll node benchmarks/engines/clients.mjs MODEL [ROUNDS] [apart]
 //
-// MODEL is open (three broadcasts a second) or closed (one after the other). Each round has one server, and three with each engine and
-// broker. `apart` keeps servers and engine on the first core and the generator on the second one. CLIENTS is 18000 unless it is set,
-// and SECONDS, in which CPU and deliveries are counted after all clients are there, is 10. Prints one line of JSON for each run.
+// MODEL is open (three broadcasts a second) or closed (one after the other). Each round has one server, three without an engine, and
+// three with each engine and broker; KINDS are some of them, with commas. Without an engine, a client of the first server publishes
+// at the other two what it hears: what these three take is what three processes take, whatever is between them. A server alone has
+// a thread for each core, and each of three has SHARDS of them. `apart` keeps servers and engine on the first core and the generator
+// on the second one. CLIENTS is 18000 unless it is set, and SECONDS, in which CPU and deliveries are counted after all clients are
+// there, is 10. Prints one line of JSON for each run.
 
 import { readFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import { NatsServer } from "../../tests/foreign/support/nats.mjs";
+import { CableClient } from "../../tests/foreign/support/cable.mjs";
 import { Server, startPlimsoll } from "../../tests/foreign/support/plimsoll.mjs";
 import { RedisServer } from "../../tests/foreign/support/redis.mjs";
 import { Place, rounded } from "../fleet/bench.mjs";
 
 const N_CLIENTS = Number(process.env.CLIENTS ?? 18_000);
 const SECONDS = Number(process.env.SECONDS ?? 10);
+/** The threads of each of three servers: with one for each core, the three would have three times as many as there are cores. */
+const SHARDS = process.env.SHARDS ?? "1";
 /** The first broadcasts, which are not counted. */
 const N_FIRST = 3;
 /** Each load lasts longer than the counted part. */
 const MODELS = {
   open: ["--rate", "3/s", "--duration", `${SECONDS + 5}s`],
-  closed: ["--sample-size", String(SECONDS * 12), "--concurrent", "1"],
+  closed: ["--sample-size", String(SECONDS * 20), "--concurrent", "1"],
 };
 const ENGINES = {
   one: null,
+  relay: null,
   "--pubsub redis": "redis",
   "--pubsub nats": "nats",
   "--broker redis": "redis",
@@ -53,17 +60,39 @@ async function delivered(servers) {
   return sum(await Promise.all(counts));
 }
 
-/** Servers of this kind: one alone, or three with their engine. */
+/** The servers, each with these arguments. */
+async function serve(n, ...args) {
+  const servers = [];
+  while (servers.length < n) {
+    servers.push(await Server.startIn({}, "--app", "benchmark", "--metrics_http", "/metrics", "--broadcast_key", "secret", ...args));
+  }
+  return servers;
+}
+
+const serveThree = (...args) => serve(3, "--shards", SHARDS, ...args);
+
+/** Publishes at the other servers what a client of the first one hears. */
+async function relay([first, ...others]) {
+  const client = await CableClient.subscribed(first.ws("/cable"));
+  client.socket.on("message", (frame) => {
+    const { message } = JSON.parse(frame);
+    if (message?.action === "broadcast") others.forEach((server) => server.broadcast({ stream: "all", data: JSON.stringify(message) }));
+  });
+}
+
+/** Servers of this kind: one alone, or three with what is between them. */
 async function start(place, kind) {
+  if (kind === "one") return { servers: await serve(1), pids: [] };
+  if (kind === "relay") {
+    const servers = await serveThree();
+    await relay(servers);
+    return { servers, pids: [] };
+  }
   const engine = ENGINES[kind];
-  if (!engine) return { servers: [await Server.startIn({}, "--app", "benchmark", "--metrics_http", "/metrics")], pids: [] };
   const store =
     engine === "redis" ? await RedisServer.start(place) : await NatsServer.start(place, { jetStream: kind.startsWith("--broker") });
   const where = engine === "redis" ? ["--redis_url", store.url] : ["--nats_servers", store.url];
-  const args = [...kind.split(" "), ...where, "--app", "benchmark", "--metrics_http", "/metrics"];
-  const servers = [];
-  for (let n = 0; n < 3; n++) servers.push(await Server.startIn({}, ...args));
-  return { servers, pids: [store.pid] };
+  return { servers: await serveThree(...kind.split(" "), ...where), pids: [store.pid] };
 }
 
 /** One run: what servers and generator took for the deliveries of the counted part. */
@@ -108,6 +137,7 @@ async function run(round, kind, model, isApart) {
   return {
     round,
     kind,
+    shards: kind === "one" ? undefined : Number(SHARDS),
     model,
     apart: isApart,
     code,
@@ -124,7 +154,7 @@ async function run(round, kind, model, isApart) {
 
 const [model = "open", rounds = "3", apart] = process.argv.slice(2);
 if (!MODELS[model]) throw new Error(`MODEL is open or closed, and not ${model}`);
-const kinds = Object.keys(ENGINES);
+const kinds = process.env.KINDS?.split(",") ?? Object.keys(ENGINES);
 for (let round = 1; round <= Number(rounds); round++) {
   // Each round begins with another one, because the machine gets slower and faster meanwhile.
   for (let at = 0; at < kinds.length; at++) {

@@ -37,8 +37,9 @@ async function coordinator(seconds) {
   const [first, before] = [usage(run.pid), await fleet.nats.connections()];
   const begun = performance.now();
   const memory = [first.rss_mb];
-  while (performance.now() - begun < (seconds - 20) * 1_000) {
-    await pause(Math.min(30_000, (seconds - 20) * 1_000));
+  const end = begun + (seconds - 20) * 1_000;
+  while (performance.now() < end) {
+    await pause(Math.min(30_000, end - performance.now()));
     memory.push(usage(run.pid).rss_mb);
   }
   const elapsed = (performance.now() - begun) / 1_000;
