@@ -19,16 +19,17 @@ export async function startHaproxy(t, config) {
   let said = "";
   haproxy.stderr.setEncoding("utf8").on("data", (text) => (said += text));
   const kill = () => haproxy.kill("SIGKILL");
+  const end = () => haproxy.exitCode ?? haproxy.signalCode;
   process.on("exit", kill);
   t.after(async () => {
     process.off("exit", kill);
     kill();
-    if (haproxy.exitCode === null && haproxy.signalCode === null) await once(haproxy, "exit");
+    if (end() === null) await once(haproxy, "exit");
   });
   return {
     /** Throws what HAProxy said if it has ended. */
     assertRuns() {
-      if (haproxy.exitCode !== null) throw new Error(`haproxy ended with ${haproxy.exitCode}: ${said}`);
+      if (end() !== null) throw new Error(`haproxy ended with ${end()}: ${said}`);
     },
   };
 }

@@ -30,15 +30,16 @@ export async function startNginx(t, address, location) {
   const args = ["-e", join(folder, "error.log"), "-p", folder, "-c", join(folder, "nginx.conf")];
   const nginx = spawn("nginx", args, { env, stdio: "ignore" });
   const kill = () => nginx.kill("SIGKILL");
+  const end = () => nginx.exitCode ?? nginx.signalCode;
   process.on("exit", kill);
   t.after(async () => {
     process.off("exit", kill);
     nginx.kill("SIGTERM");
-    if (nginx.exitCode === null && nginx.signalCode === null) await once(nginx, "exit");
+    if (end() === null) await once(nginx, "exit");
     rmSync(folder, { recursive: true });
   });
   await eventually(() => {
-    if (nginx.exitCode !== null) throw new Error(`nginx ended with ${nginx.exitCode}`);
+    if (end() !== null) throw new Error(`nginx ended with ${end()}`);
     return accepts(port);
   }, "nginx to listen");
   return `127.0.0.1:${port}`;

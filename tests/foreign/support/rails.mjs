@@ -13,7 +13,7 @@ export async function startRails(t) {
   const puma = spawn("puma", ["--bind", "tcp://127.0.0.1:0", "--threads", "5:5", CONFIG]);
   t.after(async () => {
     puma.kill("SIGTERM");
-    if (puma.exitCode === null) await once(puma, "exit");
+    if (puma.exitCode === null && puma.signalCode === null) await once(puma, "exit");
   });
   let stderr = "";
   puma.stderr.on("data", (data) => (stderr += data));
