@@ -8,8 +8,8 @@ use std::borrow::Cow;
 
 pub use self::secret::{is_secret_name, is_secret_value};
 
-/// Replaces users, passwords and the values of parameters.
-const HIDDEN: &str = "***";
+/// What is shown in place of users, passwords and other secrets.
+pub const HIDDEN: &str = "***";
 
 /// The characters before a parameter.
 const SEPARATORS: [char; 3] = ['?', '&', '#'];

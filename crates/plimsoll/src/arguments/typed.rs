@@ -2,8 +2,7 @@
 
 use std::iter;
 
-/// What stands in place of a secret.
-const HIDDEN: &str = "***";
+use plimsoll_redacted::{HIDDEN, is_secret_name, is_secret_value, url_with_query};
 
 /// The ends of names whose values are secrets here, besides those of parameters of URLs.
 const SECRET_ENDS: [&str; 4] = ["key", "cookie", "pass", "passwd"];
@@ -32,8 +31,8 @@ enum Value {
 }
 
 impl Value {
-    /// The value of a flag of one of the commands whose command lines are kept. A letter means the same in each of
-    /// them, or is followed by something that has no name of a secret in it.
+    /// What the value of this flag holds, in each command whose command line is kept. `-e` is also a file, for
+    /// `bench http`, and is shown unless it looks like a variable with a secret.
     fn of(flag: &str) -> Self {
         match flag {
             "-H" | "--header" => Self::Header,
@@ -63,9 +62,7 @@ impl Value {
 
 fn is_secret(name: &str, value: &str) -> bool {
     let small = name.to_ascii_lowercase();
-    SECRET_ENDS.iter().any(|end| small.ends_with(end))
-        || plimsoll_redacted::is_secret_name(name)
-        || plimsoll_redacted::is_secret_value(value)
+    SECRET_ENDS.iter().any(|end| small.ends_with(end)) || is_secret_name(name) || is_secret_value(value)
 }
 
 fn without_secrets(words: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
@@ -110,8 +107,7 @@ fn without_secrets_of_url(word: &str) -> String {
         None => word,
     };
     let url = &word[before_url.len()..];
-    let url = plimsoll_redacted::url_with_query(url);
-    format!("{before_url}{url}")
+    format!("{before_url}{}", url_with_query(url))
 }
 
 #[cfg(test)]

@@ -3,11 +3,8 @@
 
 use std::fmt;
 
-use plimsoll_redacted::{is_secret_name, is_secret_value};
+use plimsoll_redacted::{HIDDEN, is_secret_name, is_secret_value};
 use serde_json::{Map, Value};
-
-/// Replaces hidden values.
-const HIDDEN: &str = "***";
 
 /// The longest form, in characters. An identifier may be as long as a message.
 const MAX_CHARS: usize = 200;

@@ -41,7 +41,7 @@ impl Secrecy {
     pub(super) fn masked(self, value: &str) -> Option<String> {
         match self {
             Self::Public => None,
-            Self::Secret => Some("***".to_owned()),
+            Self::Secret => Some(plimsoll_redacted::HIDDEN.to_owned()),
             Self::Credentials => match plimsoll_redacted::url_with_query(value) {
                 Cow::Owned(masked) => Some(masked),
                 Cow::Borrowed(_) => None,
