@@ -12,8 +12,8 @@
 import { readFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
-import { NatsServer } from "../../tests/foreign/support/nats.mjs";
 import { CableClient } from "../../tests/foreign/support/cable.mjs";
+import { NatsServer } from "../../tests/foreign/support/nats.mjs";
 import { Server, startPlimsoll } from "../../tests/foreign/support/plimsoll.mjs";
 import { RedisServer } from "../../tests/foreign/support/redis.mjs";
 import { Place, rounded } from "../fleet/bench.mjs";
