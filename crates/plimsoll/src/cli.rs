@@ -13,7 +13,7 @@ use crate::{
     fleet, man, new, numbers, probe, report, run, runs, schema,
     serve::{
         self,
-        settings::{self, ReadError, Reading},
+        settings::{self, Known, ReadError, Reading},
     },
     surroundings::Surroundings,
     ui,
@@ -77,11 +77,11 @@ pub(crate) fn run(arguments: Vec<OsString>, surroundings: &Surroundings<'_>) -> 
         Some("run") if let Some(outcome) = run::other_dialect(&arguments, surroundings) => outcome,
         Some("run" | "inspect" | "archive") => {
             let arguments = run::with_variables(&CommandLine::command(), arguments, surroundings)?;
-            execute(numbers::parse(arguments), &[], surroundings)
+            execute(numbers::parse(arguments), &Known::default(), surroundings)
         }
         command => match command.and_then(run::unsupported) {
             Some(refusal) => Err(Failure::Usage(refusal)),
-            None => execute(numbers::parse(arguments), &[], surroundings),
+            None => execute(numbers::parse(arguments), &Known::default(), surroundings),
         },
     }
 }
@@ -89,14 +89,14 @@ pub(crate) fn run(arguments: Vec<OsString>, surroundings: &Surroundings<'_>) -> 
 fn serve(arguments: Vec<OsString>, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
     let reading = read_settings(arguments, surroundings)?;
     if let Some(text) = reading.printed {
-        for warning in reading.warnings {
+        for warning in reading.known.warnings {
             writeln!(io::stderr(), "warning: {warning}")?;
         }
         io::stdout().write_all(text.as_bytes())?;
         return Ok(Status::Success);
     }
     match CommandLine::from_arg_matches(&reading.matches) {
-        Ok(command_line) => execute(command_line, &reading.warnings, surroundings),
+        Ok(command_line) => execute(command_line, &reading.known, surroundings),
         Err(error) => error.exit(),
     }
 }
@@ -109,7 +109,7 @@ fn diagnose(options: &doctor::Options, surroundings: &Surroundings<'_>) -> Resul
     match CommandLine::from_arg_matches(&reading.matches) {
         Ok(CommandLine {
             command: Command::Serve(server),
-        }) => options.execute(*server, &reading.warnings),
+        }) => options.execute(*server, &reading.known.warnings),
         Ok(_) => Err(Failure::Usage(
             "behind -- only flags of serve are expected".to_owned(),
         )),
@@ -127,14 +127,14 @@ fn read_settings(arguments: Vec<OsString>, surroundings: &Surroundings<'_>) -> R
 
 fn execute(
     command_line: CommandLine,
-    warnings: &[String],
+    known: &Known,
     surroundings: &Surroundings<'_>,
 ) -> Result<Status, Failure> {
     match command_line.command {
         Command::Demo(options) => options.execute(surroundings),
         Command::Bench(options) => options.execute(surroundings),
         Command::Ab(options) => options.execute(surroundings),
-        Command::Serve(options) => options.execute(warnings),
+        Command::Serve(options) => options.execute(known),
         Command::Doctor(options) => diagnose(&options, surroundings),
         Command::Run(options) => options.execute(surroundings),
         Command::Line(options) => options.execute(surroundings),

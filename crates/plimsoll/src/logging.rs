@@ -4,6 +4,7 @@
 //! which survives every error of the output.
 
 mod queue;
+mod recent;
 mod writing;
 
 use std::{
@@ -19,12 +20,17 @@ use std::{
 };
 
 use clap::ValueEnum;
-use plimsoll_telemetry::Registry;
+use plimsoll_server::{LOG_LEVELS, Warning};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::{Dispatch, dispatcher, level_filters::LevelFilter};
-use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::{
+    Layer, Registry,
+    fmt::{self, MakeWriter},
+    layer::SubscriberExt as _,
+    reload,
+};
 
-use self::{queue::Queue, writing::Pauses};
+use self::{queue::Queue, recent::Recent, writing::Pauses};
 
 /// Lines that may wait. Reason: 10,000 usual ones, which is a second of `--debug` under load, or a day of the usual log.
 const CAPACITY_BYTES: usize = 1 << 20;
@@ -75,7 +81,39 @@ pub(crate) enum LogFormat {
 
 /// The log of this process. When it is dropped, it waits for a limited time until all lines are written.
 #[derive(Debug)]
-pub(crate) struct Log(Arc<Queue>);
+pub(crate) struct Log {
+    queue: Arc<Queue>,
+    control: LogControl,
+}
+
+/// What can be asked of a running log, and changed. A clone controls the same log.
+#[derive(Debug, Clone)]
+pub(crate) struct LogControl {
+    level: reload::Handle<LevelFilter, Registry>,
+    recent: Recent,
+}
+
+impl LogControl {
+    /// The last warnings and errors, whatever the level; oldest first.
+    pub(crate) fn recent_warnings(&self) -> Vec<Warning> {
+        self.recent.list()
+    }
+
+    /// The level: one of [`LOG_LEVELS`].
+    pub(crate) fn level(&self) -> &'static str {
+        let level = self.level.clone_current();
+        let is_it = |name: &&str| name.parse().ok() == level;
+        LOG_LEVELS.into_iter().find(is_it).unwrap_or("error")
+    }
+
+    /// Changes the level to one of [`LOG_LEVELS`].
+    pub(crate) fn set_level(&self, level: &str) {
+        if let Ok(level) = level.parse::<LevelFilter>() {
+            // It fails only when the log is gone, and the log lives as long as the process.
+            let _gone = self.level.reload(level);
+        }
+    }
+}
 
 impl Log {
     /// Starts the log, on standard error. Panics are logged, too: the usual text of one is written by the thread that
@@ -83,7 +121,11 @@ impl Log {
     ///
     /// # Panics
     /// Outside of a runtime.
-    pub(crate) fn start(level: LogLevel, format: LogFormat, registry: &Registry) -> io::Result<Self> {
+    pub(crate) fn start(
+        level: LogLevel,
+        format: LogFormat,
+        registry: &plimsoll_telemetry::Registry,
+    ) -> io::Result<Self> {
         survive_limit_of_file_size()?;
         let n_dropped = registry.counter(
             "log_lines_dropped_total",
@@ -92,16 +134,29 @@ impl Log {
         let queue = Arc::new(Queue::new(CAPACITY_BYTES, n_dropped));
         let style = Style::of_process(level, format);
         start_writing(Arc::clone(&queue), style)?;
-        dispatcher::set_global_default(style.dispatch(Arc::clone(&queue)))
+        let recent = Recent::default();
+        let (level, control) = reload::Layer::new(style.level);
+        let lines = style.lines(Arc::clone(&queue)).with_filter(level);
+        let warnings = recent.clone().with_filter(LevelFilter::WARN);
+        dispatcher::set_global_default(Registry::default().with(lines).with(warnings).into())
             .expect("a process runs one command, and that starts its log once");
         panic::set_hook(Box::new(log_panic));
-        Ok(Self(queue))
+        let control = LogControl {
+            level: control,
+            recent,
+        };
+        Ok(Self { queue, control })
+    }
+
+    /// What operators use.
+    pub(crate) fn control(&self) -> LogControl {
+        self.control.clone()
     }
 }
 
 impl Drop for Log {
     fn drop(&mut self) {
-        self.0.finish(PATIENCE);
+        self.queue.finish(PATIENCE);
     }
 }
 
@@ -150,15 +205,22 @@ impl Style {
         }
     }
 
-    fn dispatch(self, writer: impl for<'a> MakeWriter<'a> + Send + Sync + 'static) -> Dispatch {
-        let log = tracing_subscriber::fmt()
-            .with_max_level(self.level)
-            .with_writer(writer)
-            .with_target(false);
+    /// The layer that writes an event as a line.
+    fn lines(
+        self,
+        writer: impl for<'a> MakeWriter<'a> + Send + Sync + 'static,
+    ) -> Box<dyn Layer<Registry> + Send + Sync> {
+        let lines = fmt::layer().with_writer(writer).with_target(false);
         match self.format {
-            LogFormat::Text => log.with_ansi(self.has_colour).into(),
-            LogFormat::Json => log.json().flatten_event(true).into(),
+            LogFormat::Text => lines.with_ansi(self.has_colour).boxed(),
+            LogFormat::Json => lines.json().flatten_event(true).boxed(),
         }
+    }
+
+    fn dispatch(self, writer: impl for<'a> MakeWriter<'a> + Send + Sync + 'static) -> Dispatch {
+        Registry::default()
+            .with(self.lines(writer).with_filter(self.level))
+            .into()
     }
 
     /// Makes lines that say how many are missing. They do not go through the queue, where they could be dropped in turn.

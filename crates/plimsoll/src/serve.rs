@@ -17,6 +17,7 @@ mod listener;
 mod memory;
 mod monitoring;
 mod nats;
+mod operators;
 mod path;
 mod process_metrics;
 mod redis;
@@ -58,8 +59,10 @@ use self::{
     listener::ListenerOptions,
     memory::MemoryOptions,
     monitoring::MonitoringOptions,
+    operators::Process,
     path::absolute_path,
     secrets::Secrets,
+    settings::Known,
     shared_broker::{RunningBroker, SharedBroker},
     stopping::{Orders, StoppingOptions},
     writing::Io,
@@ -232,10 +235,10 @@ struct Shared {
 }
 
 impl Options {
-    /// Runs the server. `warnings` come from reading the settings.
-    pub(crate) fn execute(self, warnings: &[String]) -> Result<Status, Failure> {
+    /// Runs the server.
+    pub(crate) fn execute(self, known: &Known) -> Result<Status, Failure> {
         if self.check {
-            return self.diagnose(warnings, None)?.print(Format::Text);
+            return self.diagnose(&known.warnings, None)?.print(Format::Text);
         }
         let registry = Registry::default();
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -245,10 +248,15 @@ impl Options {
             let _runtime_of_signals = runtime.enter();
             Log::start(self.log_level(), self.log_format, &registry)?
         };
-        for warning in warnings {
+        for warning in &known.warnings {
             tracing::warn!("{warning}");
         }
-        let outcome = runtime.block_on(self.serve(registry));
+        let process = Process {
+            settings: known.settings.clone(),
+            log: log.control(),
+            stop: Arc::default(),
+        };
+        let outcome = runtime.block_on(self.serve(registry, process));
         // Before the log ends, so that what tasks log when they are dropped is written, too.
         drop(runtime);
         drop(log);
@@ -263,7 +271,7 @@ impl Options {
         }
     }
 
-    async fn serve(self, registry: Registry) -> Result<Status, Failure> {
+    async fn serve(self, registry: Registry, process: Process) -> Result<Status, Failure> {
         self.keeping.warn();
         let open_files = preflight::raise_open_file_limit();
         let front = self
@@ -282,13 +290,15 @@ impl Options {
                 members: broker.as_ref().map(SharedBroker::members),
             },
         };
-        let config = self.config(&open_files, clients.addresses(), registry.clone(), shared)?;
+        let operators_stop = Arc::clone(&process.stop);
+        let mut config = self.config(&open_files, clients.addresses(), registry.clone(), shared)?;
+        config.admin_page = self.admin_page(process);
         let tls = config.tls.clone();
         tls.clone().into_iter().for_each(certificate::keep_fresh);
         let jwks = front.jwks();
         Rereadable { tls, jwks }.listen()?;
         let ports = self.bind(clients, &config)?;
-        let Orders { stop, end } = self.stopping.listen()?;
+        let Orders { stop, end } = self.stopping.listen(operators_stop)?;
         start_log::write(&config, &open_files, &ports, self.node_id.as_deref());
         let server = registry.dependency("server");
         server.up();
@@ -399,7 +409,7 @@ impl Options {
             health_path: self.health_path.clone(),
             ready_path: self.monitoring.ready_path.clone(),
             metrics_page: self.monitoring.metrics_page(&self.host, self.port),
-            admin_page: self.admin_page(),
+            admin_page: None,
             broadcasts: self.broadcasts(addresses)?,
             api: self.api.api(Circumstances {
                 host: &self.host,
@@ -446,10 +456,11 @@ impl Options {
 
     /// The page for operators, next to the metrics: operators who give these a separate port do not want clients to
     /// see the state of the server.
-    fn admin_page(&self) -> Option<AdminPage> {
+    fn admin_page(&self, process: Process) -> Option<AdminPage> {
         Some(AdminPage {
             secret: self.secrets.admin_secret()?.to_owned(),
             on_main_port: !self.monitoring.has_own_port(&self.host, self.port),
+            operations: Arc::new(process),
         })
     }
 

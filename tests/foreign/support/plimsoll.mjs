@@ -220,6 +220,13 @@ export class Server {
     return running.has(this.#child);
   }
 
+  /** The exit code of a server that ends by itself. */
+  async ended() {
+    const { code } = await within(this.#child.exited, "the end of the server");
+    await within(this.#logEnded, "the end of the server's log");
+    return code;
+  }
+
   /** Publishes through `POST /_broadcast`; the server must have been started with this key. */
   broadcast(body, key = "secret") {
     return fetch(this.http("/_broadcast"), {

@@ -27,6 +27,7 @@ use std::{
 };
 
 use clap::{ArgMatches, Command};
+use plimsoll_server::Setting;
 
 pub(crate) use self::catalog::is_setting;
 use self::{
@@ -42,10 +43,19 @@ use crate::{numbers::explained, surroundings::Surroundings, unknown_flags};
 pub(crate) struct Reading {
     /// All arguments of the program.
     pub(crate) matches: ArgMatches,
-    /// Warnings for the log.
-    pub(crate) warnings: Vec<String>,
+    /// What is known of the settings besides their values.
+    pub(crate) known: Known,
     /// All settings as a file, if `--print-config` asks for it.
     pub(crate) printed: Option<String>,
+}
+
+/// What is known of the settings of a start besides their values.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// Warnings for the log.
+    pub(crate) warnings: Vec<String>,
+    /// All settings with their origins, for operators.
+    pub(crate) settings: Vec<Setting>,
 }
 
 /// Why the settings cannot be used.
@@ -111,9 +121,10 @@ pub(crate) fn read(
     let printed = of_serve
         .filter(|matches| matches.get_flag("print_config"))
         .map(|matches| effective::print(serve, matches, &below));
+    let settings = of_serve.map_or_else(Vec::new, |matches| effective::list(serve, matches, &below));
     Ok(Reading {
+        known: Known { warnings, settings },
         matches,
-        warnings,
         printed,
     })
 }

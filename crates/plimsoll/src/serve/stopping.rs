@@ -2,6 +2,10 @@
 
 use std::{
     io::{self, Read},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::Duration,
 };
@@ -10,7 +14,7 @@ use clap::Args;
 use plimsoll_telemetry::Dependency;
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
-    sync::oneshot,
+    sync::{Notify, oneshot},
 };
 
 /// The longest time for clients to close their connections. They learn of the end within milliseconds, and a client
@@ -53,9 +57,35 @@ pub(super) struct Orders {
     pub(super) end: oneshot::Receiver<&'static str>,
 }
 
+/// The order to stop that comes from the page of operators.
+#[derive(Debug, Default)]
+pub(super) struct OperatorsStop {
+    /// Whether the stop has begun, for whatever reason.
+    has_begun: AtomicBool,
+    ordered: Notify,
+}
+
+impl OperatorsStop {
+    /// Orders the stop. `false`: it has begun already.
+    pub(super) fn order(&self) -> bool {
+        let is_first = self.begin();
+        if is_first {
+            self.ordered.notify_one();
+        }
+        is_first
+    }
+
+    /// Notes that the stop begins. Returns whether it had not begun.
+    fn begin(&self) -> bool {
+        !self.has_begun.swap(true, Ordering::Relaxed)
+    }
+}
+
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    /// The order of an operator, which is none after another reason.
+    operator: Arc<OperatorsStop>,
     /// Receives the end of standard input, if that is a reason to stop.
     stdin: Option<oneshot::Receiver<()>>,
 }
@@ -80,10 +110,11 @@ impl StoppingOptions {
     }
 
     /// Handles signals from now on.
-    pub(super) fn listen(&self) -> io::Result<Orders> {
+    pub(super) fn listen(&self, operator: Arc<OperatorsStop>) -> io::Result<Orders> {
         let mut signals = Signals {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
+            operator,
             stdin: self.exit_with_stdin.then(stdin_end),
         };
         let (stop, stop_order) = oneshot::channel();
@@ -122,7 +153,9 @@ impl Signals {
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.interrupt.recv() => "SIGINT",
             () = stdin_ended => "the end of standard input",
+            () = self.operator.ordered.notified() => "an operator's order",
         };
+        self.operator.begin();
         // It ends once. After a signal it is no second one: a parent that stopped us may die before us.
         self.stdin = None;
         reason

@@ -52,6 +52,19 @@ impl Identifiers {
         }
     }
 
+    /// Like [`crate::Hub::visit_identifiers`].
+    pub(crate) fn visit(
+        &self,
+        start: usize,
+        max: usize,
+        mut visit: impl FnMut(&str, usize),
+    ) -> Option<usize> {
+        let end = (start + max).min(self.entries.capacity());
+        let entries = (start..end).filter_map(|index| self.entries.get(index));
+        entries.for_each(|entry| visit(&entry.text, entry.n_users as usize));
+        (end < self.entries.capacity()).then_some(end)
+    }
+
     #[cfg(test)]
     pub(crate) fn capacity(&self) -> usize {
         self.entries.capacity().max(self.by_text.capacity())

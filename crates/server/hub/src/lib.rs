@@ -159,11 +159,22 @@ impl<C, T> Hub<C, T> {
         self.streams.len()
     }
 
-    /// Calls `visit` with the names of streams that have subscribers, for up to `max` slots from number `start` on.
-    /// Returns the number at which to continue, or `None` at the end. For walks that take turns with other work:
-    /// streams that come or go meanwhile may be missed.
-    pub fn visit_streams(&self, start: usize, max: usize, visit: impl FnMut(&str)) -> Option<usize> {
+    /// Calls `visit` with the names of streams that have subscribers and the number of these, for up to `max` slots from
+    /// number `start` on. Returns the number at which to continue, or `None` at the end. For walks that take turns with
+    /// other work: streams that come or go meanwhile may be missed.
+    pub fn visit_streams(&self, start: usize, max: usize, visit: impl FnMut(&str, usize)) -> Option<usize> {
         self.streams.visit(start, max, visit)
+    }
+
+    /// Calls `visit` with the identifiers of subscriptions, and the number of streams of all sessions that each has, for
+    /// a walk as that of [`visit_streams`](Self::visit_streams).
+    pub fn visit_identifiers(
+        &self,
+        start: usize,
+        max: usize,
+        visit: impl FnMut(&str, usize),
+    ) -> Option<usize> {
+        self.identifiers.visit(start, max, visit)
     }
 
     /// All sessions, in no particular order.

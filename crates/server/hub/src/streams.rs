@@ -76,10 +76,15 @@ impl Streams {
         self.entries.len()
     }
 
-    pub(crate) fn visit(&self, start: usize, max: usize, mut visit: impl FnMut(&str)) -> Option<usize> {
+    pub(crate) fn visit(
+        &self,
+        start: usize,
+        max: usize,
+        mut visit: impl FnMut(&str, usize),
+    ) -> Option<usize> {
         let end = (start + max).min(self.entries.capacity());
         let streams = (start..end).filter_map(|index| self.entries.get(index));
-        streams.for_each(|stream| visit(&stream.name));
+        streams.for_each(|stream| visit(&stream.name, stream.members.len()));
         (end < self.entries.capacity()).then_some(end)
     }
 
@@ -235,7 +240,7 @@ mod tests {
         for max in [1, 2, 3, 10, 19, 20, 100, usize::MAX / 2] {
             let (mut seen, mut start, mut n_portions) = (Vec::new(), Some(0), 0);
             while let Some(place) = start {
-                start = streams.visit(place, max, |name| seen.push(name.to_owned()));
+                start = streams.visit(place, max, |name, _| seen.push(name.to_owned()));
                 n_portions += 1;
                 assert!(n_portions <= streams.entries.capacity(), "no end");
             }

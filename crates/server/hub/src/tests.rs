@@ -341,13 +341,36 @@ fn streams_are_visited_in_portions() {
         hub.subscribe(id, None, name);
     }
     let mut visited = Vec::new();
-    let next = hub.visit_streams(0, 3, |name| visited.push(name.to_owned()));
+    let next = hub.visit_streams(0, 3, |name, _| visited.push(name.to_owned()));
     assert_eq!(
         (next, visited.as_slice()),
         (Some(3), &names.map(str::to_owned)[..3])
     );
-    let next = hub.visit_streams(3, 100, |name| visited.push(name.to_owned()));
+    let next = hub.visit_streams(3, 100, |name, _| visited.push(name.to_owned()));
     assert_eq!((next, visited), (None, names.map(str::to_owned).into()));
+}
+
+#[test]
+fn walks_count_listeners_and_uses() {
+    let mut hub: Hub<_> = Hub::new(CAP, unlimited());
+    let ids = [0, 1, 2].map(|_| hub.insert("c", Format(0)));
+    for (id, identifier, stream) in [(0, "x", "a"), (1, "x", "a"), (2, "y", "a"), (2, "y", "b")] {
+        hub.subscribe(ids[id], Some(identifier), stream);
+    }
+    let mut streams = Vec::new();
+    assert_eq!(
+        hub.visit_streams(0, 100, |name, n| streams.push((name.to_owned(), n))),
+        None
+    );
+    assert_eq!(streams, [("a".to_owned(), 3), ("b".to_owned(), 1)]);
+    let mut identifiers = Vec::new();
+    let next = hub.visit_identifiers(0, 1, |text, n| identifiers.push((text.to_owned(), n)));
+    assert_eq!(
+        (next, identifiers.as_slice()),
+        (Some(1), &[("x".to_owned(), 2)][..])
+    );
+    hub.visit_identifiers(1, 100, |text, n| identifiers.push((text.to_owned(), n)));
+    assert_eq!(identifiers[1..], [("y".to_owned(), 2)]);
 }
 
 #[test]

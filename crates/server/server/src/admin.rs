@@ -1,26 +1,31 @@
 //! The admin page's data and access rules: who may see it, and what it shows. [`crate::http`] serves it.
 //!
-//! The page costs nothing while it is closed: it polls every two seconds, its counters exist for Prometheus anyway, and
-//! the shards list their slow sessions only after a request. Many open pages are cheap, too: a description is made at
-//! most once a second, every request gets the same bytes, and no shard waits for another one.
+//! The page costs next to nothing while it is closed: it polls every two seconds, its counters exist for Prometheus
+//! anyway, the shards list their slow sessions only after a request, and four times a minute a point is added to the
+//! history of a day. Many open pages are cheap, too: a description is made at most once a second, every request gets
+//! the same bytes, and no shard waits for another one.
 
 use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 use bytes::Bytes;
 
 mod gate;
+mod history;
+mod inquiry;
 mod slow_sessions;
 mod state;
 
 pub(crate) use self::{
     gate::{Gate, SESSION_LIFETIME, Verdict},
+    history::{History, record},
+    inquiry::{Inquiry, MAX_SESSIONS, Matches, Names, Session, Subscription},
     slow_sessions::{SlowSession, SlowSessions, Slowest},
     state::{Facts, State},
 };
-use crate::AdminPage;
+use crate::{AdminPage, operations::Operations};
 
 /// The greatest age of a description that is served again. It is less than the page's polling interval, so every poll
 /// gets a new description.
@@ -31,6 +36,8 @@ const MAX_AGE: Duration = Duration::from_secs(1);
 pub(crate) struct Admin {
     pub(crate) gate: Gate,
     pub(crate) slow_sessions: SlowSessions,
+    pub(crate) history: History,
+    pub(crate) operations: Arc<dyn Operations>,
     /// Whether the clients' port serves the page, because there is no port for metrics.
     pub(crate) on_main_port: bool,
     pub(crate) started: Instant,
@@ -42,6 +49,8 @@ impl Admin {
         Self {
             gate: Gate::new(page.secret),
             slow_sessions: SlowSessions::new(n_shards),
+            history: History::default(),
+            operations: page.operations,
             on_main_port: page.on_main_port,
             started: Instant::now(),
             described: Mutex::default(),

@@ -121,7 +121,9 @@ async fn find_streams<C, T>(hub: &RefCell<Hub<C, T>>) -> Found {
     let mut found = Found::default();
     let mut next = Some(0);
     while let Some(start) = next {
-        next = hub.borrow().visit_streams(start, PORTION, |name| found.add(name));
+        next = hub
+            .borrow()
+            .visit_streams(start, PORTION, |name, _| found.add(name));
         tokio::task::yield_now().await;
     }
     found
@@ -173,9 +175,8 @@ impl Shard {
     /// Adds a session with a full socket to the list of slow sessions, if it is slow enough for the list.
     fn offer(&self, id: SessionId, since: Instant, slowest: &mut Slowest) {
         let mut hub = self.hub.borrow_mut();
-        let transport = match hub.format(id).and_then(encoding::event_stream) {
-            Some(_) => "events",
-            None => "websocket",
+        let Some(transport) = hub.format(id).map(encoding::transport) else {
+            return;
         };
         let Some((connection, outbox)) = hub.get_mut(id) else {
             return;

@@ -6,7 +6,7 @@ use plimsoll_broker::{Settings, presence};
 use plimsoll_telemetry::{Metric, Registry, Tags};
 
 use crate::{
-    AllowedOrigins, Engine, PathPattern, PingPrecision, PresenceStore, ProxiedHeaders, Resuming,
+    AllowedOrigins, Engine, Operations, PathPattern, PingPrecision, PresenceStore, ProxiedHeaders, Resuming,
     SessionStore, Tls, Webhook,
 };
 
@@ -145,6 +145,8 @@ pub struct AdminPage {
     pub secret: String,
     /// Whether the clients' listeners serve the page, too.
     pub on_main_port: bool,
+    /// What the process around the server tells operators, and does for them.
+    pub operations: Arc<dyn Operations>,
 }
 
 /// Omits the secret.

@@ -130,6 +130,14 @@ pub(crate) fn event_stream(format: Format) -> Option<EventStream> {
     EVENT_STREAMS.get(usize::from(position)).copied()
 }
 
+/// What sessions with this format are connected by.
+pub(crate) fn transport(format: Format) -> &'static str {
+    match event_stream(format) {
+        Some(_) => "events",
+        None => "websocket",
+    }
+}
+
 /// Encodes a message for one session. It is not worth compressing.
 pub(crate) fn text(text: &str, format: Format) -> Vec<u8> {
     match (event_stream(format), binary(format)) {

@@ -70,6 +70,7 @@ impl Shard {
                 self.tell_loss(&stream);
             }
             Letter::Replace(id) => self.replace(id),
+            Letter::Inquire(inquiry) => self.look_into(inquiry),
             // All earlier publications are in the outboxes, in front of the sessions' last words.
             Letter::Drain => self.draining.may_drain.notify_one(),
         }

@@ -42,6 +42,7 @@ mod kept_data;
 mod observation;
 mod pages;
 mod percent;
+mod query;
 mod request_stream;
 
 pub(crate) use observation::Readiness;

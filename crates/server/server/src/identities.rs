@@ -23,6 +23,11 @@ impl Entry {
     pub(crate) fn identifiers(&self) -> &str {
         &self.identifiers
     }
+
+    /// The session and its identifiers.
+    pub(crate) fn session(&self) -> Option<(SessionId, Rc<str>)> {
+        Some((self.session?, Rc::clone(&self.identifiers)))
+    }
 }
 
 impl Identities {
@@ -60,6 +65,16 @@ impl Identities {
             .range(first..)
             .take_while(|entry| &*entry.identifiers == identifiers)
             .filter_map(|entry| entry.session)
+            .collect()
+    }
+
+    /// Up to `max` entries after `last` (`None`: from the start).
+    pub(crate) fn after(&self, last: Option<&Entry>, max: usize) -> Vec<Entry> {
+        let start = last.map_or(Bound::Unbounded, Bound::Excluded);
+        self.0
+            .range((start, Bound::Unbounded))
+            .take(max)
+            .cloned()
             .collect()
     }
 

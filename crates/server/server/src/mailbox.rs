@@ -9,7 +9,7 @@ use plimsoll_hub::SessionId;
 use plimsoll_telemetry::Histogram;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use crate::application::DisconnectRequest;
+use crate::{admin::Inquiry, application::DisconnectRequest};
 
 /// A message for all listeners of a stream. Every shard holds it until its listeners are served, so its drop means that
 /// all of them are.
@@ -103,6 +103,8 @@ pub(crate) enum Letter {
     Lost { stream: Box<str>, serial: u64 },
     /// Cuts the connection of this session, because its client has come back with another one.
     Replace(SessionId),
+    /// A question or an order of an operator.
+    Inquire(Arc<Inquiry>),
     /// The server stops. Every accepted broadcast is in front of this letter, so the sessions may end.
     Drain,
 }

@@ -15,6 +15,7 @@ use tokio::sync::{
 };
 
 use crate::{
+    admin::Inquiry,
     archive::Archive,
     awaited::Awaited,
     engine::{Engine, EngineError},
@@ -233,6 +234,14 @@ impl Publisher {
         let command = Arc::new(command);
         for mailbox in self.mailboxes.iter() {
             post(mailbox, Letter::Disconnect(Arc::clone(&command))).await;
+        }
+    }
+
+    /// Puts a question of an operator to all shards.
+    pub(crate) async fn inquire(&self, inquiry: Inquiry) {
+        let inquiry = Arc::new(inquiry);
+        for mailbox in self.mailboxes.iter() {
+            post(mailbox, Letter::Inquire(Arc::clone(&inquiry))).await;
         }
     }
 

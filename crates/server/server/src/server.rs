@@ -10,7 +10,7 @@ use tokio::{
 
 use crate::{
     Config, Listeners, Publisher, absences, accept,
-    admin::Admin,
+    admin::{self, Admin},
     application::Application,
     archive::Archive,
     awaited::Awaited,
@@ -256,6 +256,10 @@ async fn serve(
     tokio::task::spawn_local(ticker::run(Rc::clone(&shard), TICK));
     tokio::task::spawn_local(absences::run(Rc::clone(&shard)));
     tokio::task::spawn_local(census::run(Rc::clone(&shard), census));
+    if let Some(admin) = shard.shared.admin.clone().filter(|_| shard.number == 0) {
+        let registry = shard.config.registry.clone();
+        tokio::task::spawn_local(async move { admin::record(&admin.history, &registry).await });
+    }
     drain::run(&shard, &mut stages, gone.left).await;
     // The drop is the signal.
     drop(gone.drained);

@@ -6,6 +6,7 @@
 //!
 //! The crate must not know sockets, a runtime, or the meaning of a metric.
 
+mod buckets;
 mod counter;
 mod dependency;
 mod distinct;
@@ -18,11 +19,12 @@ mod snapshot;
 mod statsd;
 mod tags;
 
+pub use buckets::BUCKET_BOUNDS;
 pub use counter::Counter;
 pub use dependency::{Dependency, DependencyStatus};
 pub use distinct::Distinct;
 pub use gauge::Gauge;
-pub use histogram::{BUCKET_BOUNDS, Histogram};
+pub use histogram::Histogram;
 pub use prometheus::CONTENT_TYPE;
 pub use registry::Registry;
 pub use report::{Amount, Reading, log_line};

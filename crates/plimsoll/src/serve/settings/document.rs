@@ -20,18 +20,29 @@ pub(super) struct Entry<'a> {
 pub(super) fn document(serve: &Command, write: impl Fn(&Entry<'_>) -> String) -> String {
     let mut text = String::new();
     let mut section = "";
-    for setting in SETTINGS {
-        let (Some(key), Some(arg)) = (setting.key, argument(serve, setting.flag)) else {
-            continue;
-        };
-        let (of_key, name) = key.rsplit_once('.').unwrap_or(("", key));
+    for (key, entry) in entries(serve) {
+        let (of_key, _) = split(key);
         if of_key != section {
             section = of_key;
             let _infallible = write!(text, "\n[{section}]\n");
         }
-        text.push_str(&write(&Entry { name, setting, arg }));
+        text.push_str(&write(&entry));
     }
     text
+}
+
+/// All keys of the document with their sections, in its order.
+pub(super) fn entries(serve: &Command) -> impl Iterator<Item = (&'static str, Entry<'_>)> {
+    SETTINGS.iter().filter_map(|setting| {
+        let (key, arg) = (setting.key?, argument(serve, setting.flag)?);
+        let (_, name) = split(key);
+        Some((key, Entry { name, setting, arg }))
+    })
+}
+
+/// The section and the name of a key.
+fn split(key: &'static str) -> (&'static str, &'static str) {
+    key.rsplit_once('.').unwrap_or(("", key))
 }
 
 /// The value of the setting in clap's matches, in TOML; `None` without a value.

@@ -1,11 +1,13 @@
-//! `--print-config`: the effective settings of the server as a settings file, with the origin of each value.
+//! The effective settings of the server with the origin of each value: for `--print-config` as a settings file, and for the
+//! page of operators.
 
 use std::collections::BTreeMap;
 
 use clap::{ArgMatches, Command, parser::ValueSource};
+use plimsoll_server::Setting;
 
 use super::{
-    document::{Entry, document, quoted, value},
+    document::{Entry, document, entries, quoted, value},
     layer::{Assignment, Origin},
 };
 
@@ -28,6 +30,21 @@ pub(super) fn print(
     format!("# What `plimsoll serve` would run with. Secrets are left out.\n\n{entries}")
 }
 
+/// All settings, for operators.
+pub(super) fn list(
+    serve: &Command,
+    matches: &ArgMatches,
+    below: &BTreeMap<&'static str, Assignment>,
+) -> Vec<Setting> {
+    entries(serve)
+        .map(|(key, entry)| Setting {
+            name: key,
+            value: masked(&entry, matches).or_else(|| value(&entry, matches)),
+            origin: origin(&entry, matches, below),
+        })
+        .collect()
+}
+
 /// The replacement of a value that must not be printed.
 fn masked(entry: &Entry<'_>, matches: &ArgMatches) -> Option<String> {
     let text = matches.get_raw(entry.arg.get_id().as_str())?.next()?;
@@ -44,6 +61,6 @@ fn origin(entry: &Entry<'_>, matches: &ArgMatches, below: &BTreeMap<&'static str
         }) => format!("{path}:{line}"),
         Some(Assignment { origin, .. }) => origin.to_string(),
         None if is_given => "command line".to_owned(),
-        None => "default".to_owned(),
+        None => Setting::BY_DEFAULT.to_owned(),
     }
 }

@@ -66,7 +66,11 @@ impl Start<'_> {
             Ok(reading) => {
                 let text = reading.printed.expect("asked for");
                 let given = |line: &&str| line.contains("  # ") && !line.ends_with("# default");
-                let warnings = reading.warnings.iter().map(|text| format!("warning: {text}"));
+                let warnings = reading
+                    .known
+                    .warnings
+                    .iter()
+                    .map(|text| format!("warning: {text}"));
                 let lines: Vec<String> = warnings
                     .chain(text.lines().filter(given).map(str::to_owned))
                     .collect();

@@ -1,7 +1,10 @@
-// The admin page: requests the server's counters every two seconds, keeps five minutes of them, and shows the results.
+// The page of operators: requests the server's counters every two seconds, keeps five minutes of them, and shows the
+// results. The server itself keeps a day of some figures (past.js). What an operator looks for and does is in operating.js.
 // It sends no requests while the page is hidden.
 
 import { age, bytes, count, drawn, each, element, quantile, seconds, tile } from "/admin/figures.js";
+import { showOperating, startOperating } from "/admin/operating.js";
+import { Past } from "/admin/past.js";
 
 const INTERVAL_MS = 2000;
 /** Five minutes. */
@@ -50,20 +53,21 @@ const perSecond = (name) => (states) => rate(states, name);
 
 // ---- What is shown -----------------------------------------------------------------------------------------------------
 
-/** Title, figure of the states so far, how it is written. */
+/** Title, metric, what is made of the states so far, how it is written. */
 const TILES = [
-  ["Clients", now("clients_num"), count],
-  ["Different clients", now("clients_uniq_num"), count],
-  ["Streams", now("broadcast_streams_num"), count],
-  ["Messages out", perSecond("server_msg_total"), each],
-  ["Messages in", perSecond("client_msg_total"), each],
-  ["Broadcasts", perSecond("broadcast_msg_total"), each],
-  ["Bytes sent", perSecond("data_sent_total"), (n) => `${bytes(n)}/s`],
-  ["New connections", perSecond("connections_total"), each],
-  ["Broadcast p(99)", p99("broadcast_duration_seconds"), seconds],
-  ["Event loop lag p(99)", p99("event_loop_lag_seconds"), seconds],
-  ["Blocked clients", now("blocked_clients_num"), count],
-  ["Memory", now("mem_sys_bytes"), bytes],
+  ["Clients", "clients_num", now, count],
+  ["Different clients", "clients_uniq_num", now, count],
+  ["Streams", "broadcast_streams_num", now, count],
+  ["Messages out", "server_msg_total", perSecond, each],
+  ["Messages in", "client_msg_total", perSecond, each],
+  ["Broadcasts", "broadcast_msg_total", perSecond, each],
+  ["Bytes sent", "data_sent_total", perSecond, (n) => `${bytes(n)}/s`],
+  ["New connections", "connections_total", perSecond, each],
+  ["Broadcast p(99)", "broadcast_duration_seconds", p99, seconds],
+  ["Event loop lag p(99)", "event_loop_lag_seconds", p99, seconds],
+  ["Blocked clients", "blocked_clients_num", now, count],
+  ["Memory", "mem_sys_bytes", now, bytes],
+  ["Failed calls", "rpc_error_total", perSecond, each],
 ];
 
 /** Title, metric of the number, metric of the memory. */
@@ -115,14 +119,19 @@ const CALLS = [
 
 const byId = (id) => document.getElementById(id);
 
+/** The day that the server keeps, of which the lines show a part. */
+const past = new Past(() => history.length > 0 && showTiles());
+
 const number = (text, more = "") => element("td", { class: `number ${more}` }, text);
 const head = (...titles) =>
   element("tr", {}, ...titles.map((title, n) => element("th", n > 0 ? { class: "number" } : {}, title)));
 
 function showTiles() {
-  const tiles = TILES.map(([title, figure, write]) => {
-    const values = history.map((_, n) => figure(history.slice(0, n + 1)));
-    return tile(title, values, write);
+  const state = history.at(-1);
+  const there = TILES.filter(([, name]) => name in state.metrics);
+  const tiles = there.map(([title, name, figure, write]) => {
+    const values = history.map((_, n) => figure(name)(history.slice(0, n + 1)));
+    return tile(title, values, write, past.line(name));
   });
   byId("tiles").replaceChildren(...tiles);
 }
@@ -241,13 +250,20 @@ function showWrong(state) {
   byId("wrong").replaceChildren(head("what", "last minute", "since start"), ...rows);
 }
 
+/** The way that messages for many clients take into the kernel. */
+function io(state) {
+  const rings = total(state, "io_uring_shards_num");
+  if (rings === 0) return "system calls";
+  return rings === state.shards ? "io_uring" : `io_uring on ${count(rings)} shards`;
+}
+
 function show() {
   const state = history.at(-1);
   const missing = state.dependencies.filter(({ up }) => !up).map(({ name }) => name);
   byId("what").replaceChildren(
     state.ready ? element("span", { class: "good" }, "ready") : element("span", { class: "bad" }, `not ready: ${missing.join(", ")}`),
     ` · ${state.version} on ${location.host} · up for ${age(state.uptime_ms / 1000)} · ` +
-      `${count(state.shards)} shards, room for ${count(state.max_connections)} connections`,
+      `${count(state.shards)} shards, room for ${count(state.max_connections)} connections · writes through ${io(state)}`,
   );
   document.title = `${count(total(state, "clients_num"))} clients · Plimsoll`;
   showTiles();
@@ -258,6 +274,7 @@ function show() {
   showStreams(state);
   showCalls(state);
   showWrong(state);
+  showOperating(state);
 }
 
 // ---- Asking ------------------------------------------------------------------------------------------------------------
@@ -270,11 +287,15 @@ async function look() {
   const state = await response.json();
   const latest = history.at(-1);
   // Another process: its counters begin anew.
-  if (latest && state.uptime_ms < latest.uptime_ms) history.length = 0;
+  if (latest && state.uptime_ms < latest.uptime_ms) {
+    history.length = 0;
+    past.forget();
+  }
   // The same description again, as two pages that look at once may get it.
   else if (latest?.uptime_ms === state.uptime_ms) return;
   history.push(state);
   if (history.length > MAX_KEPT) history.shift();
+  await past.follow();
   show();
 }
 
@@ -300,4 +321,5 @@ async function tick() {
 
 setInterval(tick, INTERVAL_MS);
 document.addEventListener("visibilitychange", tick);
+startOperating();
 tick();

@@ -55,11 +55,13 @@ export function drawn(name, attributes, ...children) {
   return made;
 }
 
-/** A figure with its past; null is not a value. */
-export function tile(title, values, write) {
+/** A figure with its past; null is not a value. The line is that of the values, unless there is another one. */
+export function tile(title, values, write, past) {
   const value = values.at(-1);
   const shown = value === null || value === undefined ? "–" : write(value);
-  return element("div", { class: "tile" }, element("h3", {}, title), element("output", {}, shown), line(values));
+  const parts = [element("h3", {}, title), element("output", {}, shown), past ? past.drawn : line(values)];
+  if (past) parts.push(element("small", {}, past.most === null ? "no value" : `at most ${write(past.most)}`));
+  return element("div", { class: "tile" }, ...parts);
 }
 
 /** A line through all values that are there, from zero to the greatest; the newest is at the right. */

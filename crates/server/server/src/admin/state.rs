@@ -10,7 +10,7 @@ use plimsoll_telemetry::{BUCKET_BOUNDS, Metric, Registry, Series, Value};
 use serde::Serialize;
 
 use super::slow_sessions::SlowSession;
-use crate::{archive::StreamState, http::Readiness, pending_subscriptions::Summary};
+use crate::{archive::StreamState, http::Readiness, operations::Warning, pending_subscriptions::Summary};
 
 /// The document.
 #[derive(Debug, Serialize)]
@@ -22,6 +22,10 @@ pub(crate) struct State {
     uptime_ms: u64,
     shards: usize,
     max_connections: usize,
+    /// The level of the log.
+    log_level: &'static str,
+    /// The last warnings and errors of the log, oldest first.
+    warnings: Vec<Warning>,
     #[serde(flatten)]
     readiness: Readiness,
     pending_subscriptions: Summary,
@@ -40,6 +44,8 @@ pub(crate) struct Facts {
     pub(crate) uptime: Duration,
     pub(crate) n_shards: usize,
     pub(crate) max_connections: usize,
+    pub(crate) log_level: &'static str,
+    pub(crate) warnings: Vec<Warning>,
     pub(crate) pending_subscriptions: Summary,
     pub(crate) slow_sessions: Option<Vec<SlowSession>>,
     pub(crate) largest_streams: Option<Vec<StreamState>>,
@@ -70,6 +76,8 @@ impl State {
             uptime_ms: milliseconds(facts.uptime),
             shards: facts.n_shards,
             max_connections: facts.max_connections,
+            log_level: facts.log_level,
+            warnings: facts.warnings,
             readiness: Readiness::of(registry.dependencies()),
             pending_subscriptions: facts.pending_subscriptions,
             slow_sessions: facts.slow_sessions,
@@ -127,6 +135,13 @@ mod tests {
             uptime: Duration::from_millis(4_500),
             n_shards: 2,
             max_connections: 1000,
+            log_level: "info",
+            warnings: vec![Warning {
+                at_ms: 1_799_999_999_000,
+                level: "warn",
+                text: "a warning".into(),
+                times: 2,
+            }],
             pending_subscriptions: Summary::default(),
             slow_sessions: None,
             largest_streams: None,
@@ -135,6 +150,6 @@ mod tests {
         let mut state = State::new(&registry, facts, now);
         // The version changes with every release.
         state.version = "1.0.0";
-        expect![[r#"{"version":"1.0.0","time_ms":1800000000000,"uptime_ms":4500,"shards":2,"max_connections":1000,"ready":false,"dependencies":[{"name":"redis","up":false,"reason":"connection refused","for_s":0}],"pending_subscriptions":{"n":0,"reason":null},"slow_sessions":null,"largest_streams":null,"bucket_bounds":[0.0001,0.00025,0.0005,0.001,0.0025,0.005,0.01,0.025,0.05,0.1,0.25,0.5,1.0,2.5,5.0,10.0],"metrics":{"broadcast_duration_seconds":[{"counts":[0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0],"sum_seconds":0.002}],"clients_num":[{"value":2.0}],"dependency_up":[{"labels":{"dependency":"redis"},"value":0.0}],"refused_connections_total":[{"labels":{"reason":"tls"},"value":3.0}]}}"#]].assert_eq(&serde_json::to_string(&state).expect("JSON"));
+        expect![[r#"{"version":"1.0.0","time_ms":1800000000000,"uptime_ms":4500,"shards":2,"max_connections":1000,"log_level":"info","warnings":[{"at_ms":1799999999000,"level":"warn","text":"a warning","times":2}],"ready":false,"dependencies":[{"name":"redis","up":false,"reason":"connection refused","for_s":0}],"pending_subscriptions":{"n":0,"reason":null},"slow_sessions":null,"largest_streams":null,"bucket_bounds":[0.0001,0.00025,0.0005,0.001,0.0025,0.005,0.01,0.025,0.05,0.1,0.25,0.5,1.0,2.5,5.0,10.0],"metrics":{"broadcast_duration_seconds":[{"counts":[0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0],"sum_seconds":0.002}],"clients_num":[{"value":2.0}],"dependency_up":[{"labels":{"dependency":"redis"},"value":0.0}],"refused_connections_total":[{"labels":{"reason":"tls"},"value":3.0}]}}"#]].assert_eq(&serde_json::to_string(&state).expect("JSON"));
     }
 }

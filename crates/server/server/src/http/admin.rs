@@ -6,8 +6,13 @@
 //! | `GET /admin` | the page, or with 401 a form that asks for the secret |
 //! | `POST /admin/sign-in` | to the form: a cookie, and back to the page |
 //! | `POST /admin/sign-out` | the cookie is removed |
-//! | `GET /admin/state.json` | the page's data, also for programs with `Authorization: Bearer SECRET` |
-//! | `GET /admin/admin.css`, `admin.js`, `base.css`, `figures.js` | the page's parts, for everyone: they hold no data |
+//! | `GET /admin/state.json` | the page's figures |
+//! | those of [`inquiries`] | what an operator looks for and does |
+//! | `GET /admin/admin.css`, `admin.js`, `base.css`, … | the page's parts, for everyone: they hold no data |
+//!
+//! All data and orders need the cookie, or, for programs, `Authorization: Bearer SECRET`.
+
+mod inquiries;
 
 use std::{net::IpAddr, time::SystemTime};
 
@@ -35,6 +40,8 @@ const PAGE: &str = include_str!("../../assets/admin/page.html");
 const SIGN_IN: &str = include_str!("../../assets/admin/sign-in.html");
 const STYLE: &str = include_str!("../../assets/admin/admin.css");
 const SCRIPT: &str = include_str!("../../assets/admin/admin.js");
+const OPERATING: &str = include_str!("../../assets/admin/operating.js");
+const PAST: &str = include_str!("../../assets/admin/past.js");
 
 /// The place in the form for an error message.
 const COMPLAINT: &str = "<!-- complaint -->";
@@ -67,18 +74,47 @@ pub(super) async fn answer(shard: &Shard, admin: &Admin, request: Request<Incomi
     let path = &request.uri().path()[PATH.len()..];
     let answer = match (request.method(), path) {
         (&Method::GET, "" | "/") => page(admin, &request),
-        (&Method::GET, "/state.json") => state(shard, admin, &request, peer).await,
         (&Method::POST, "/sign-in") => sign_in(shard, admin, request, peer).await,
         (&Method::POST, "/sign-out") => to_page(cookie(shard, "", 0)),
-        (&Method::GET, "/admin.css") => pages::style(STYLE),
-        (&Method::GET, "/admin.js") => pages::script(SCRIPT),
-        (method, path) => path
-            .strip_prefix('/')
-            .filter(|_| method == Method::GET)
-            .and_then(pages::shared_part)
-            .unwrap_or_else(|| text(StatusCode::NOT_FOUND, "There is no such admin page.")),
+        (&Method::GET, path) if part(path).is_some() => part(path).unwrap_or_else(missing),
+        _ => match refused(admin, &request, peer).await {
+            Some(answer) => answer,
+            None => for_operator(shard, admin, request).await,
+        },
     };
     pages::guarded(answer, Frames::Nobody)
+}
+
+/// What only operators get, and do.
+async fn for_operator(shard: &Shard, admin: &Admin, request: Request<Incoming>) -> Answer {
+    let path = &request.uri().path()[PATH.len()..];
+    let query = request.uri().query().unwrap_or_default();
+    match (request.method(), path) {
+        (&Method::GET, "/state.json") => state(shard, admin),
+        (&Method::GET, "/history.json") => inquiries::history(admin, query),
+        (&Method::GET, "/sessions.json") => inquiries::sessions(shard, query).await,
+        (&Method::GET, "/streams.json") => inquiries::streams(shard, query).await,
+        (&Method::GET, "/settings.json") => inquiries::settings(admin),
+        (&Method::POST, "/disconnect") => inquiries::disconnect(shard, request).await,
+        (&Method::POST, "/log-level") => inquiries::log_level(shard, admin, request).await,
+        (&Method::POST, "/drain") => inquiries::drain(shard, admin, request).await,
+        _ => missing(),
+    }
+}
+
+fn missing() -> Answer {
+    text(StatusCode::NOT_FOUND, "There is no such admin page.")
+}
+
+/// A file of the page.
+fn part(path: &str) -> Option<Answer> {
+    match path {
+        "/admin.css" => Some(pages::style(STYLE)),
+        "/admin.js" => Some(pages::script(SCRIPT)),
+        "/operating.js" => Some(pages::script(OPERATING)),
+        "/past.js" => Some(pages::script(PAST)),
+        path => pages::shared_part(path.strip_prefix('/')?),
+    }
 }
 
 fn page<B>(admin: &Admin, request: &Request<B>) -> Answer {
@@ -106,21 +142,24 @@ fn with_advice(answer: Answer) -> Answer {
     }
 }
 
-async fn state<B>(shard: &Shard, admin: &Admin, request: &Request<B>, peer: IpAddr) -> Answer {
-    if !is_signed_in(admin, request) {
-        let secret = request.headers().get(header::AUTHORIZATION);
-        let secret = secret.and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
-        let refusal = match secret {
-            Some(secret) => refusal(admin.gate.judge(secret, peer).await),
-            None => Some((
-                StatusCode::UNAUTHORIZED,
-                "Send the secret: Authorization: Bearer SECRET.",
-            )),
-        };
-        if let Some((status, reason)) = refusal {
-            return with_advice(text(status, reason));
-        }
+/// The answer to a request that is not an operator's.
+async fn refused<B>(admin: &Admin, request: &Request<B>, peer: IpAddr) -> Option<Answer> {
+    if is_signed_in(admin, request) {
+        return None;
     }
+    let secret = request.headers().get(header::AUTHORIZATION);
+    let secret = secret.and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
+    let refusal = match secret {
+        Some(secret) => refusal(admin.gate.judge(secret, peer).await),
+        None => Some((
+            StatusCode::UNAUTHORIZED,
+            "Send the secret: Authorization: Bearer SECRET.",
+        )),
+    };
+    refusal.map(|(status, reason)| with_advice(text(status, reason)))
+}
+
+fn state(shard: &Shard, admin: &Admin) -> Answer {
     let state = admin.described(|| describe(shard, admin));
     answer_of(StatusCode::OK, "application/json", state)
 }
@@ -130,6 +169,8 @@ fn describe(shard: &Shard, admin: &Admin) -> Bytes {
         uptime: admin.started.elapsed(),
         n_shards: shard.config.n_shards,
         max_connections: shard.config.max_connections,
+        log_level: admin.operations.log_level(),
+        warnings: admin.operations.warnings(),
         pending_subscriptions: shard.shared.pending_subscriptions.summary(),
         slow_sessions: admin.slow_sessions.look(),
         largest_streams: shard

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use http_body_util::{Either, Full};
 use hyper::{Response, StatusCode, header};
+use serde::Serialize;
 
 use super::flow::Flow;
 use crate::shard::Shard;
@@ -33,6 +34,26 @@ pub(super) fn answer_of(status: StatusCode, content_type: &'static str, body: im
     let mut answer = Response::new(Either::Left(Full::new(body.into())));
     *answer.status_mut() = status;
     with_header(answer, header::CONTENT_TYPE, content_type)
+}
+
+/// A document as JSON.
+pub(super) fn json(document: &impl Serialize) -> Answer {
+    match serde_json::to_string(document) {
+        Ok(text) => answer_of(StatusCode::OK, "application/json", text),
+        Err(error) => text(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            &format!("The answer cannot be written as JSON: {error}."),
+        ),
+    }
+}
+
+pub(super) fn bad_query(problem: &str) -> Answer {
+    text(StatusCode::BAD_REQUEST, problem)
+}
+
+pub(super) fn no_broker() -> Answer {
+    let reason = "The server keeps no messages; start it with --broker memory.";
+    text(StatusCode::NOT_IMPLEMENTED, reason)
 }
 
 pub(super) fn with_header(mut answer: Answer, name: header::HeaderName, value: &'static str) -> Answer {

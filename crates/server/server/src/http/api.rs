@@ -11,11 +11,9 @@ use super::{
 };
 use crate::{config::Api, idempotency::Begin, purpose::Purpose, shard::Shard};
 
-mod answers;
 mod disconnect;
 mod history;
 mod presence;
-mod query;
 mod streams;
 
 /// A request to the API.

@@ -40,7 +40,7 @@ fn the_sample_file_is_up_to_date_and_valid() {
             ..Start::default()
         };
         let reading = start.read().expect("valid");
-        assert_eq!(reading.warnings, Vec::<String>::new());
+        assert_eq!(reading.known.warnings, Vec::<String>::new());
     }
 }
 

@@ -4,15 +4,12 @@ use hyper::StatusCode;
 use plimsoll_broker::Start;
 use serde::Serialize;
 
-use super::{
-    answers::{bad_query, json, no_broker},
-    query,
-};
 use crate::{
     archive::Page,
     http::{
-        answers::{Answer, text},
+        answers::{Answer, bad_query, json, no_broker, text},
         kept_data::{self, Data},
+        query,
     },
     mailbox::Kept,
     shard::Shard,

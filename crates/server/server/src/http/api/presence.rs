@@ -4,12 +4,11 @@ use hyper::StatusCode;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{
-    answers::{bad_query, json},
-    query,
-};
 use crate::{
-    http::answers::{Answer, text},
+    http::{
+        answers::{Answer, bad_query, json, text},
+        query,
+    },
     roll::Page,
     shard::Shard,
 };

@@ -2,11 +2,14 @@
 
 use serde::Serialize;
 
-use super::{
-    answers::{bad_query, json, no_broker},
-    query,
+use crate::{
+    archive::StreamState,
+    http::{
+        answers::{Answer, bad_query, json, no_broker},
+        query,
+    },
+    shard::Shard,
 };
-use crate::{archive::StreamState, http::answers::Answer, shard::Shard};
 
 const DEFAULT_LIMIT: usize = 100;
 const MAX_LIMIT: usize = 1000;

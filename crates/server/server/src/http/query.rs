@@ -1,4 +1,4 @@
-//! Parameters of requests to the API.
+//! Parameters of requests.
 
 /// The parameters of a query, each at most once, all of them among `known`.
 ///
