@@ -148,6 +148,38 @@ describe("the page of runs", () => {
     assert.equal(code, 0);
   });
 
+  test("trends: the runs of each test as charts, and the same in the terminal", async (t) => {
+    const there = place(t);
+    for (const args of [["passes.js"], ["passes.js"], ["fails.js"]]) await there.plimsoll("run", "--quiet", ...args);
+    await there.plimsoll("runs", "tag", "latest~1", "main");
+    const { stdout } = await there.plimsoll("runs", "trend");
+    assert.match(stdout, /^passes\.js \(k6\), 2 runs, p95 of rtt\nSTARTED \(UTC\) +USERS +RESULT +P95 +CHANGE +LOST +FAILED\n/);
+    assert.match(stdout, /pass +5ms +\+0 % +– +0 % +\[main\]\n/);
+    assert.doesNotMatch(stdout, /fails\.js/);
+    const [trend] = JSON.parse((await there.plimsoll("runs", "trend", "--format", "json")).stdout);
+    assert.deepEqual(trend.runs.map(({ p95_us, tags, verdict }) => [p95_us, tags, verdict]), [[5000, [], "pass"], [5000, ["main"], "pass"]]);
+    const none = await there.plimsoll("runs", "trend", "fails");
+    assert.match(none.stderr, /No test has two such runs/);
+
+    const { url } = await serve(t, there);
+    const { page, check } = await open(t, url);
+    await page.click("text=Trends of these runs");
+    await page.waitForSelector(".trend");
+    assert.equal(await page.textContent("h1"), "Trends of 1 test");
+    assert.deepEqual(await page.locator(".trend .chart-title").allTextContents(), ["p95 of rtt", "Failed iterations"]);
+    const drawn = await page.evaluate(() => document.querySelector(".trend .chart").chart.data());
+    assert.deepEqual([drawn.lines[0].values, drawn.marks], [[5000, 5000], [{ x: 2, label: "main" }]]);
+    await page.click(".trend > details > summary");
+    assert.equal(await page.locator(".trend > details tbody tr").count(), 2);
+    await page.fill("#filter-name", "fails");
+    await page.click("text=Filter");
+    await page.waitForSelector("text=No test has two runs here");
+    assert.equal(last(new URL(page.url()).pathname), "trends");
+    await page.click("text=List of these runs");
+    assert.deepEqual(await names(page), ["fails.js"]);
+    check();
+  });
+
   test("says what it cannot show", async (t) => {
     const here = place(t);
     const { url } = await serve(t, here);

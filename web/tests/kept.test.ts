@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { badgeClass, headline, isFiltered, type Kept, type Search } from "../src/history/kept.ts";
+import { badgeClass, headline, isFiltered, type Kept, type Search, type Trend, type TrendRun } from "../src/history/kept.ts";
+import { specs } from "../src/history/curves.ts";
 
 const ANY: Search = { name: "", kind: "", tag: "", verdict: "", since: "" };
 
@@ -52,4 +53,37 @@ test("every verdict has its colour, and another word is no good news", () => {
         ["pass", "fail", "doubtful", "incomplete", "inconclusive", "found"].map(badgeClass),
         ["pass", "fail", "doubtful", "incomplete", "doubtful", "unknown"],
     );
+});
+
+test("the charts of a test are those of which some run has a value", () => {
+    const run: TrendRun = {
+        id: "1",
+        started_at: "2026-11-22T10:03:04.123Z",
+        verdict: "pass",
+        doubtful: false,
+        users: 5,
+        p95_us: 2000,
+        is_lower_bound: false,
+        failed: 0,
+        lost: null,
+        line: null,
+        low: null,
+        high: null,
+        tags: [],
+        note: null,
+    };
+    const drawn = (trend: Partial<Trend>) =>
+        specs({ name: "a.js", kind: "k6", latency: "rtt", unit: null, runs: [run, run], ...trend }).map(
+            ({ title, lines, marks }) => [title, lines.map(({ values }) => values), marks?.map(({ label }) => label)],
+        );
+    assert.deepEqual(drawn({ runs: [run, { ...run, p95_us: null, tags: ["main", "v2"] }] }), [
+        ["p95 of rtt", [[2000, null]], ["main, v2"]],
+        ["Failed iterations", [[0, 0]], []],
+    ]);
+    assert.deepEqual(drawn({ latency: null, runs: [{ ...run, p95_us: null, lost: 3 }] })[0], ["Lost messages", [[3]], []]);
+    const search = { ...run, p95_us: null, failed: null, line: 240, low: 230, high: null };
+    assert.deepEqual(drawn({ kind: "line", latency: null, unit: "users", runs: [search] }), [
+        ["Load line, users", [[240], [230], [null]], []],
+    ]);
+    assert.deepEqual(drawn({ latency: null, runs: [{ ...run, p95_us: null, failed: null }] }), []);
 });

@@ -11,6 +11,7 @@ mod saving;
 mod searches;
 mod show;
 mod tag;
+mod trend;
 
 use std::path::PathBuf;
 
@@ -20,6 +21,7 @@ pub(crate) use self::{
     list::{ago, object},
     lookup::LINE,
     saving::{Keeper, Marks, SaveFlags},
+    trend::{MOST_RUNS, Trend, trends},
 };
 use crate::{
     exit::{Failure, Status},
@@ -31,6 +33,7 @@ Examples:
   plimsoll runs list                        the newest runs
   plimsoll runs show latest                 the summary of the newest one
   plimsoll runs compare latest~1 latest     is it better than the run before?
+  plimsoll runs trend chat.js               its p95, losses and failures, run by run
   plimsoll runs tag latest main             tag a run; several runs may have the same tag
   plimsoll runs compare --baseline main latest
   plimsoll runs rm --older-than 30d
@@ -51,6 +54,7 @@ enum Command {
     List(list::Options),
     Show(show::Options),
     Compare(compare::Options),
+    Trend(trend::Options),
     Tag(tag::Options),
     Rm(rm::Options),
     Export(export::Options),
@@ -62,6 +66,7 @@ impl Options {
             Command::List(options) => options.execute(surroundings),
             Command::Show(options) => options.execute(surroundings),
             Command::Compare(options) => options.execute(surroundings),
+            Command::Trend(options) => options.execute(surroundings),
             Command::Tag(options) => options.execute(surroundings),
             Command::Rm(options) => options.execute(surroundings),
             Command::Export(options) => options.execute(surroundings),

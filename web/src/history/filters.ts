@@ -13,7 +13,7 @@ const TIMES: readonly (readonly [value: string, label: string])[] = [
 export function filters(kept: Kept, search: Search): HTMLElement {
     return h(
         "form",
-        { class: "controls", method: "get", action: "./", role: "search" },
+        { class: "controls", method: "get", action: kept.trends ? "trends" : "./", role: "search" },
         field(
             "Name",
             h("input", { id: "filter-name", name: "name", type: "search", value: search.name, autocomplete: "off" }),
@@ -23,8 +23,17 @@ export function filters(kept: Kept, search: Search): HTMLElement {
         (kept.tags.length > 0 || search.tag !== "") && choice("Tag", "tag", plain(kept.tags), search.tag),
         choice("Started", "since", TIMES, search.since),
         h("button", { class: "button" }, "Filter"),
-        isFiltered(search) && h("a", { href: "./" }, "Show all"),
+        isFiltered(search) && h("a", { href: kept.trends ? "trends" : "./" }, "Show all"),
+        kept.trends
+            ? h("a", { href: `./${query(search)}` }, "List of these runs")
+            : h("a", { href: `trends${query(search)}` }, "Trends of these runs"),
     );
+}
+
+/** The search as part of an address. */
+function query(search: Search): string {
+    const given = Object.entries(search).filter(([, value]) => value !== "");
+    return given.length > 0 ? `?${new URLSearchParams(given)}` : "";
 }
 
 type Choices = readonly (readonly [value: string, label: string])[];

@@ -28,6 +28,35 @@ export interface KeptRun {
     tags: string[];
 }
 
+/** The runs of one test, oldest first. */
+export interface Trend {
+    name: string;
+    kind: string;
+    /** The trend of durations whose p95 is shown. */
+    latency: string | null;
+    /** The unit of the load lines; null for other tests than searches. */
+    unit: string | null;
+    runs: TrendRun[];
+}
+
+/** What one run found; null is not known. */
+export interface TrendRun {
+    id: string;
+    started_at: string;
+    verdict: string;
+    doubtful: boolean;
+    users: number;
+    p95_us: number | null;
+    is_lower_bound: boolean;
+    failed: number | null;
+    lost: number | null;
+    line: number | null;
+    low: number | null;
+    high: number | null;
+    tags: string[];
+    note: string | null;
+}
+
 export interface Kept {
     folder: string;
     /** Why there is nothing to show, or not what was asked for. */
@@ -43,6 +72,8 @@ export interface Kept {
     runs: KeptRun[];
     /** Whether there are older ones that fit. */
     is_cut: boolean;
+    /** How the runs developed, instead of the list. */
+    trends?: Trend[];
 }
 
 /** Whether anything is left out on purpose. */
@@ -51,8 +82,9 @@ export function isFiltered(search: Search): boolean {
 }
 
 /** How many runs are shown, of how many. */
-export function headline({ runs, n_runs, search, is_cut }: Kept): string {
+export function headline({ runs, n_runs, search, is_cut, trends }: Kept): string {
     const noun = n_runs === 1 ? "run" : "runs";
+    if (trends) return `Trends of ${trends.length} ${trends.length === 1 ? "test" : "tests"}`;
     if (is_cut) return `The newest ${runs.length} of ${n_runs} ${noun}`;
     return search && isFiltered(search) ? `${runs.length} of ${n_runs} ${noun}` : `${n_runs} ${noun}`;
 }

@@ -5,6 +5,7 @@ import { frame } from "../frame.ts";
 import { filters } from "./filters.ts";
 import { headline, isFiltered, type Kept } from "./kept.ts";
 import { runs } from "./runs.ts";
+import { trends } from "./trends.ts";
 
 export function history(kept: Kept): void {
     frame("runs of this machine", [top(kept), problem(kept), ...content(kept)], []);
@@ -34,6 +35,8 @@ function content(kept: Kept): HTMLElement[] {
             ),
         ];
     }
+    const controls = filters(kept, search);
+    if (kept.trends) return [controls, ...trends(kept.trends)];
     const none = isFiltered(search) && kept.problem === null ? "No run matches." : "";
-    return [filters(kept, search), kept.runs.length > 0 ? runs(kept.runs) : h("p", {}, none)];
+    return [controls, kept.runs.length > 0 ? runs(kept.runs) : h("p", {}, none)];
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::question::Search;
-use crate::runs;
+use crate::runs::{self, Trend};
 
 /// The largest number of runs on one page. Reason: readers stop there, and a filter finds older runs.
 const MOST_LISTED: u32 = 500;
@@ -30,6 +30,9 @@ pub(super) struct Kept<'a> {
     runs: Vec<Value>,
     /// Whether there are older ones that fit.
     is_cut: bool,
+    /// How the runs developed, instead of the list of runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trends: Option<Vec<Trend>>,
 }
 
 impl<'a> Kept<'a> {
@@ -41,6 +44,36 @@ impl<'a> Kept<'a> {
         };
         match kept.filled(folder, search) {
             Ok(kept) => kept,
+            Err(problem) => Self::without(folder, Some(problem)),
+        }
+    }
+
+    /// How the runs that a search leaves developed.
+    pub(super) fn trends(folder: &Path, search: &'a Search) -> Self {
+        let kept = Self {
+            trends: Some(Vec::new()),
+            ..Self::find(folder, search)
+        };
+        if kept.problem.is_some() || kept.n_runs == 0 {
+            return kept;
+        }
+        let found = || -> Result<_, String> {
+            let filter = search.filter(runs::MOST_RUNS)?;
+            let history = History::open_existing(folder).map_err(|error| error.to_string())?;
+            match history {
+                Some(history) => runs::trends(&history, &filter).map_err(|error| error.to_string()),
+                None => Ok((Vec::new(), 0)),
+            }
+        };
+        match found() {
+            Ok((trends, n_unreadable)) => Self {
+                problem: (n_unreadable > 0).then(|| {
+                    format!("{n_unreadable} summaries cannot be read, perhaps because a newer plimsoll wrote them.")
+                }),
+                runs: Vec::new(),
+                trends: Some(trends),
+                ..kept
+            },
             Err(problem) => Self::without(folder, Some(problem)),
         }
     }

@@ -56,6 +56,11 @@ pub(super) fn answer(question: &Question, folder: &Path) -> Page {
             html: Kept::find(folder, search).html(),
             is_report: false,
         },
+        Question::Trends(search) => Page {
+            status: StatusCode::OK,
+            html: Kept::trends(folder, search).html(),
+            is_report: false,
+        },
         Question::Run(id) => page_of(folder, run(folder, id)),
         Question::Compare(ids) => page_of(folder, comparison(folder, ids)),
     }

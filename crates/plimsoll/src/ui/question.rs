@@ -13,6 +13,8 @@ use crate::runs;
 pub(super) enum Question {
     /// The list of runs.
     List(Search),
+    /// How the listed runs developed.
+    Trends(Search),
     /// The report of a run, by its whole id.
     Run(String),
     /// Runs beside each other, by their whole ids.
@@ -39,10 +41,10 @@ impl Question {
             let found = parts().filter(|(known, _)| known == name);
             found.map(|(_, value)| value.into_owned()).collect()
         };
+        let last = |name: &str| all(name).pop().unwrap_or_default().trim().to_owned();
         match page {
-            "" => Some(Self::List(Search::of(|name| {
-                all(name).pop().unwrap_or_default().trim().to_owned()
-            }))),
+            "" => Some(Self::List(Search::of(last))),
+            "trends" => Some(Self::Trends(Search::of(last))),
             "run" => Some(Self::Run(all("id").pop().unwrap_or_default())),
             "compare" => Some(Self::Compare(all("run"))),
             _ => None,
@@ -100,6 +102,7 @@ mod tests {
             ("", "", search("", "")),
             ("", "name=a%26b+c&kind=k6&tag=", search("a&b c", "k6")),
             ("", "kind=k6&kind=demo&other=1&%ff", search("", "demo")),
+            ("trends", "", Some(Question::Trends(Search::default()))),
             ("run", "id=2026%20x", Some(Question::Run("2026 x".to_owned()))),
             ("run", "", Some(Question::Run(String::new()))),
             (

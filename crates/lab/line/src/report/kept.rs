@@ -112,6 +112,21 @@ impl Kept {
         })
     }
 
+    /// The unit of its loads.
+    pub fn unit(&self) -> Unit {
+        self.document.unit
+    }
+
+    /// The load line. `None` where none was found.
+    pub fn line(&self) -> Option<u64> {
+        self.document.result.fit.map(|fit| fit.line)
+    }
+
+    /// The interval in which the line is; without an upper end the highest load held. `None` where nothing is known.
+    pub fn interval(&self) -> Option<(u64, Option<u64>)> {
+        self.document.result.interval.map(|ends| (ends.low, ends.high))
+    }
+
     pub(super) fn document(&self) -> &Document {
         &self.document
     }

@@ -100,9 +100,12 @@ async function findStreams() {
 
 // ---- Settings, warnings, the log, the end ------------------------------------------------------------------------------
 
+/** A name that breaks behind its dots and underscores only. */
+const nameOf = (name) => element("code", { class: "name" }, ...name.split(/(?<=[._])/).flatMap((part) => [part, element("wbr")]));
+
 async function showSettings() {
   const { settings } = await ask("settings.json");
-  const rowOf = ({ name, value, origin }) => row(cell(code(name)), cell(value === null ? "not set" : code(value)), cell(origin));
+  const rowOf = ({ name, value, origin }) => row(cell(nameOf(name)), cell(value === null ? "not set" : code(value)), cell(origin));
   const [own, others] = [settings.filter(({ origin }) => origin !== "default"), settings.filter(({ origin }) => origin === "default")];
   const none = row(cell("Every setting has its default."));
   byId("settings").replaceChildren(head("setting", "value", "from"), ...(own.length > 0 ? own.map(rowOf) : [none]));
