@@ -7,6 +7,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { before, after, describe, test } from "node:test";
 import { text } from "node:stream/consumers";
+import { buildK6, k6In } from "./support/k6.mjs";
 import { Server, plimsollIn, startPlimsollIn, withoutBottleneck } from "./support/plimsoll.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
@@ -391,3 +392,57 @@ scenarios: [{ flow: [{ get: { url: "/" } }] }]`,
   });
 });
 
+
+describe("imported", () => {
+  const SCRIPT = `
+import { Trend } from "k6/metrics";
+const rtt = new Trend("rtt", true);
+export const options = { iterations: 20, thresholds: { rtt: ["p(95)<100", "avg<1"] } };
+export default function () { for (let ms = 1; ms <= 5; ms += 1) rtt.add(ms); }
+export function handleSummary(data) { return { "data.json": JSON.stringify(data) }; }`;
+  const ARTILLERY = `{ "config": { "target": "http://localhost:1", "phases": [{ "duration": 1, "arrivalCount": 3 }] },
+  "scenarios": [{ "flow": [{ "think": 0.01 }] }] }`;
+  before(buildK6);
+
+  test("results of k6, of Artillery's format, and of another machine", async (t) => {
+    const { folder: cwd, plimsoll } = place(t, SCRIPT);
+    writeFileSync(join(cwd, "a.json"), ARTILLERY);
+    const files = ["data.json", "old.json", "samples.json", "report.json", "own.json"];
+    await k6In({ cwd }, "run", "--quiet", "--summary-export", "old.json", "--out", "json=samples.json", "nothing.js");
+    await plimsoll("run", "--no-save", "-o", "report.json", "a.json");
+    await plimsoll("run", "--no-save", "--quiet", "--report", "own.json", "nothing.js");
+    const imported = await plimsoll("runs", "import", "--tag", "ci", ...files);
+    assert.equal(imported.code, 0, imported.stderr);
+    const runs = JSON.parse((await plimsoll("runs", "list", "--format", "json")).stdout);
+    const of = Object.fromEntries(runs.map((run) => [run.name, run]));
+    assert.deepEqual(
+      ["data.json", "old.json", "samples.json", "report.json", "nothing.js"].map((name) => [of[name].kind, of[name].verdict, of[name].tags]),
+      [["imported", "fail"], ["imported", "fail"], ["imported", "unjudged"], ["imported", "unjudged"], ["k6", "fail"]].map((run) => [...run, ["ci"]]),
+    );
+    // k6 and we find the same in the same samples.
+    assert.equal(of["data.json"].figures, "rtt p95=5ms");
+    assert.equal(of["samples.json"].figures, "rtt p95=5ms");
+    const shown = await plimsoll("runs", "show", of["samples.json"].id);
+    assert.match(shown.stdout, /figures of all samples that k6 wrote/);
+    assert.match(shown.stdout, /rtt\.+: avg=3ms count=100 max=5ms med=3ms min=1ms p\(90\)=5ms p\(95\)=5ms p\(99\)=5ms/);
+    assert.match((await plimsoll("runs", "show", of["report.json"].id)).stdout, /vusers\.created\.+: count=3/);
+    const compared = await plimsoll("runs", "compare", of["data.json"].id, of["samples.json"].id);
+    assert.notEqual(compared.code, 0);
+    assert.match(compared.stderr, /was imported and has figures without samples, which cannot be compared/);
+    const again = await plimsoll("runs", "import", "own.json");
+    assert.equal(again.stderr, `error: own.json: the history has the run ${of["nothing.js"].id} already\n`);
+    assert.equal(again.code, 2);
+  });
+
+  test("a file of another kind leaves nothing half done", async (t) => {
+    const { folder, plimsoll } = place(t, SCRIPT);
+    writeFileSync(join(folder, "other.json"), "{}");
+    await plimsoll("run", "--no-save", "--quiet", "--report", "own.json", "nothing.js");
+    for (const [file, expected] of [["other.json", /other\.json: is JSON of another kind\. Expected k6's/], ["nothing.js", /nothing\.js: is not JSON/], ["no.json", /no\.json: cannot be read/]]) {
+      const { code, stderr } = await plimsoll("runs", "import", "own.json", file);
+      assert.equal(code, 2);
+      assert.match(stderr, expected);
+    }
+    assert.match((await plimsoll("runs", "list")).stderr, /No runs/);
+  });
+});

@@ -12,6 +12,7 @@ import { sections, top } from "./comparison/page.ts";
 import { named } from "./comparison/runs.ts";
 import { frame } from "./frame.ts";
 import { history } from "./history/page.ts";
+import { type Imported, imported } from "./history/imported.ts";
 import type { Kept } from "./history/kept.ts";
 import { line } from "./line/page.ts";
 import type { Search } from "./line/search.ts";
@@ -70,8 +71,9 @@ function json(element: HTMLElement | null | undefined): unknown {
     return JSON.parse(element?.textContent ?? "null");
 }
 
-const [running, kept, searched] = ["live", "kept", "line"].map((id) => document.getElementById(id));
+const [running, kept, searched, foreign] = ["live", "kept", "line", "imported"].map((id) => document.getElementById(id));
 if (running) live(running.dataset);
 else if (searched) line(json(searched) as Search);
+else if (foreign) imported(json(foreign) as Imported);
 else if (kept) history(json(kept) as Kept);
 else finished(json(document.getElementById("data")) as PageData);

@@ -3,6 +3,8 @@
 mod compare;
 mod entry;
 mod export;
+mod import;
+mod imported;
 mod list;
 mod lookup;
 mod place;
@@ -18,6 +20,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 pub(crate) use self::{
+    imported::Imported,
     list::{ago, object},
     lookup::LINE,
     saving::{Keeper, Marks, SaveFlags},
@@ -37,6 +40,7 @@ Examples:
   plimsoll runs tag latest main             tag a run; several runs may have the same tag
   plimsoll runs compare --baseline main latest
   plimsoll runs rm --older-than 30d
+  plimsoll runs import summary.json         what k6 or Artillery measured
 
 Name a run by the beginning of its id, by a tag, or as latest, latest~1, latest~2 and so on.
 Runs are saved in $PLIMSOLL_DATA_DIR, or else in $XDG_DATA_HOME/plimsoll or ~/.local/share/plimsoll.";
@@ -58,6 +62,7 @@ enum Command {
     Tag(tag::Options),
     Rm(rm::Options),
     Export(export::Options),
+    Import(import::Options),
 }
 
 impl Options {
@@ -70,6 +75,7 @@ impl Options {
             Command::Tag(options) => options.execute(surroundings),
             Command::Rm(options) => options.execute(surroundings),
             Command::Export(options) => options.execute(surroundings),
+            Command::Import(options) => options.execute(surroundings),
         }
     }
 }

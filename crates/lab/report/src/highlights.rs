@@ -1,5 +1,7 @@
 //! The most important figures of a run: the sentence at the top of a report and its first charts show these.
 
+use std::cmp::Reverse;
+
 use serde::Serialize;
 
 use crate::{
@@ -78,6 +80,21 @@ impl Highlights {
         }
     }
 
+    /// The trend of durations that says most about a target, without a threshold that names one: a time that users wait; or
+    /// else the first of the test's own; or else a built-in one.
+    pub fn best_latency<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+        let names: Vec<_> = names.into_iter().collect();
+        let first_of = |known: [&str; 6]| {
+            known
+                .into_iter()
+                .find_map(|name| names.iter().find(|it| **it == name))
+        };
+        let is_own =
+            |name: &&&str| !BUILT_IN.iter().any(|start| name.starts_with(start)) && !name.contains('{');
+        let found = first_of(LATENCIES).or_else(|| names.iter().find(is_own));
+        found.or_else(|| first_of(USUAL_LATENCIES)).copied()
+    }
+
     /// The distribution of [`Self::latency`].
     pub(crate) fn latency_of<'a>(&'a self, summary: &'a Summary) -> Option<(&'a str, &'a Distribution)> {
         let name = self.latency.as_deref()?;
@@ -94,20 +111,15 @@ pub(crate) fn latency(summary: &Summary) -> Option<&str> {
         .iter()
         .map(|threshold| threshold.key.as_str())
         .find(|name| measured(name));
-    judged
-        .or_else(|| LATENCIES.into_iter().find(|name| measured(name)))
-        .or_else(|| own(summary))
-        .or_else(|| USUAL_LATENCIES.into_iter().find(|name| measured(name)))
-}
-
-/// The trend of the test's own that has most samples.
-fn own(summary: &Summary) -> Option<&str> {
-    let trends = summary.metrics.iter().filter_map(|(name, metric)| {
-        let is_own = !BUILT_IN.iter().any(|start| name.starts_with(start)) && !name.contains('{');
-        Some((name.as_str(), metric.durations()?)).filter(|_| is_own)
-    });
-    let (name, _) = trends.max_by_key(|(_, distribution)| distribution.count)?;
-    Some(name)
+    judged.or_else(|| {
+        let trends = summary.metrics.iter().filter_map(|(name, metric)| {
+            let n_samples = metric.durations()?.count;
+            Some((n_samples, name.as_str()))
+        });
+        let mut trends: Vec<_> = trends.collect();
+        trends.sort_by_key(|(n_samples, _)| Reverse(*n_samples));
+        Highlights::best_latency(trends.into_iter().map(|(_, name)| name))
+    })
 }
 
 fn throughput(summary: &Summary) -> Option<&'static str> {

@@ -41,6 +41,6 @@ pub use self::{
     style::{Environment, Style},
     summary::Summary,
     text::{status_line, wrap},
-    timestamp::{asctime, rfc3339, rfc3339_nanos, rfc3339_secs},
+    timestamp::{asctime, parse_rfc3339, rfc3339, rfc3339_nanos, rfc3339_secs},
     verdict::Verdict,
 };

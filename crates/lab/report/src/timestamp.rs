@@ -4,7 +4,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use time::UtcDateTime;
+use time::{OffsetDateTime, UtcDateTime, format_description::well_known::Rfc3339};
 
 /// With milliseconds, for example `2026-11-21T19:49:03.120Z`.
 pub fn rfc3339(time: SystemTime) -> String {
@@ -33,6 +33,13 @@ pub fn asctime(time: SystemTime) -> String {
         time.day(),
         time.year()
     )
+}
+
+/// The time that a text of RFC 3339 tells, in any offset from UTC. `None` for other texts, and before 1970.
+pub fn parse_rfc3339(text: &str) -> Option<SystemTime> {
+    let time = OffsetDateTime::parse(text, &Rfc3339).ok()?;
+    let since_epoch = u64::try_from(time.unix_timestamp()).ok()?;
+    Some(UNIX_EPOCH + Duration::new(since_epoch, time.nanosecond()))
 }
 
 fn seconds(time: UtcDateTime) -> String {
@@ -74,6 +81,21 @@ mod tests {
         assert_eq!(rfc3339_secs(time), "2026-11-21T19:49:03Z");
         assert_eq!(rfc3339(time), "2026-11-21T19:49:03.007Z");
         assert_eq!(rfc3339_nanos(time), "2026-11-21T19:49:03.007008009Z");
+    }
+
+    #[test]
+    fn texts_are_read_in_any_offset() {
+        for (text, expected_ms) in [
+            ("2026-11-21T19:49:03.120Z", Some(1_795_290_543_120)),
+            ("2026-11-21T21:49:03.12+02:00", Some(1_795_290_543_120)),
+            ("1970-01-01T00:00:00Z", Some(0)),
+            ("1969-12-31T23:59:59Z", None),
+            ("2026-11-21", None),
+            ("", None),
+        ] {
+            let found = parse_rfc3339(text).map(|time| time.duration_since(UNIX_EPOCH).unwrap().as_millis());
+            assert_eq!(found, expected_ms, "{text}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use plimsoll_load::plan::parse_duration;
 use plimsoll_report::Verdict;
 use serde_json::{Value, json};
 
-use super::{lookup::LINE, place};
+use super::{imported::IMPORTED, lookup::LINE, place};
 use crate::{
     exit::{Failure, Status},
     surroundings::Surroundings,
@@ -44,7 +44,7 @@ pub(super) struct Options {
 }
 
 /// The names of the kinds of runs.
-const KINDS: [&str; 6] = ["k6", "artillery", "wsdirector", "demo", "bench", LINE];
+const KINDS: [&str; 7] = ["k6", "artillery", "wsdirector", "demo", "bench", LINE, IMPORTED];
 /// The verdicts of runs and searches.
 const VERDICTS: [&str; 5] = [
     Verdict::Pass.name(),

@@ -3,7 +3,7 @@
 use plimsoll_history::{History, HistoryError, Kinds, Run, counts_back};
 use plimsoll_report::Summary;
 
-use super::place;
+use super::{imported::IMPORTED, place};
 use crate::{exit::Failure, surroundings::Surroundings};
 
 /// The kind of a search of `plimsoll line`, which has no summary.
@@ -67,6 +67,15 @@ pub(super) fn summary(history: &History, run: &Run) -> Result<Summary, Failure> 
         return Err(Failure::Runtime(
             format!("run {id} is a search of plimsoll line, which is compared with another search only; plimsoll runs show {id}")
                 .into(),
+        ));
+    }
+    if run.kind == IMPORTED {
+        return Err(Failure::Runtime(
+            format!(
+                "run {id} was imported and has figures without samples, which cannot be compared; plimsoll runs show {id} \
+                 and plimsoll runs trend show them"
+            )
+            .into(),
         ));
     }
     let text = history.document(id)?;

@@ -7,7 +7,10 @@ use plimsoll_history::{History, Run};
 use plimsoll_line::report::Kept;
 use plimsoll_report::{Layout, Style, Summary, json, summary::Kind};
 
-use super::lookup::{LINE, history, one, summary};
+use super::{
+    imported::{IMPORTED, Imported},
+    lookup::{LINE, history, one, summary},
+};
 use crate::{
     exit::{Failure, Status},
     session::Format,
@@ -32,7 +35,9 @@ impl Options {
         let run = one(&history, &self.run)?;
         let mut stdout = io::stdout();
         match self.format {
-            Format::Json if run.kind == LINE => writeln!(stdout, "{}", history.document(&run.id)?)?,
+            Format::Json if [LINE, IMPORTED].contains(&run.kind.as_str()) => {
+                writeln!(stdout, "{}", history.document(&run.id)?)?;
+            }
             Format::Json => writeln!(stdout, "{}", json(&summary(&history, &run)?)?)?,
             Format::Text => {
                 writeln!(stdout, "{}  {}  {}", run.id, run.started_at, run.command)?;
@@ -56,6 +61,12 @@ impl Options {
 
 /// The text of a run, in the layout that runs of its kind have.
 fn text(history: &History, run: &Run, style: Style) -> Result<String, Failure> {
+    if run.kind == IMPORTED {
+        let imported = Imported::read(&history.document(&run.id)?);
+        let newer =
+            || Failure::Runtime(format!("run {} cannot be read; use a newer plimsoll", run.id).into());
+        return Ok(imported.ok_or_else(newer)?.text(style));
+    }
     if run.kind != LINE {
         return Ok(text_of_summary(&summary(history, run)?, style));
     }

@@ -25,7 +25,7 @@ pub(super) struct Options {
     #[arg(value_name = "RUN")]
     run: String,
     /// Tags to add.
-    #[arg(value_name = "TAG", value_parser = tag)]
+    #[arg(value_name = "TAG", value_parser = valid_tag)]
     tags: Vec<String>,
     /// Remove this tag; may be given several times.
     #[arg(long, value_name = "TAG")]
@@ -35,7 +35,8 @@ pub(super) struct Options {
     note: Option<String>,
 }
 
-fn tag(text: &str) -> Result<String, String> {
+/// A tag, if it is valid.
+pub(super) fn valid_tag(text: &str) -> Result<String, String> {
     check_tag(text)
         .map(|()| text.to_owned())
         .map_err(|error| error.to_string())

@@ -18,6 +18,7 @@ use plimsoll_report::{
 use serde::Serialize;
 
 use super::{
+    imported::{IMPORTED, Imported},
     list::ago,
     lookup::{LINE, history},
 };
@@ -91,6 +92,7 @@ struct Point {
 enum Found {
     Run(Box<Summary>),
     Search(Kept),
+    Imported(Imported),
 }
 
 impl Options {
@@ -158,11 +160,12 @@ pub(crate) fn trends(history: &History, filter: &Filter) -> Result<(Vec<Trend>, 
 }
 
 fn result(run: &Run, document: &str) -> Option<Found> {
-    if run.kind == LINE {
-        Kept::read(document).ok().map(Found::Search)
-    } else {
-        let summary = Summary::read(document).ok()?;
-        Some(Found::Run(Box::new(summary)))
+    match run.kind.as_str() {
+        LINE => Kept::read(document).ok().map(Found::Search),
+        IMPORTED => Imported::read(document).map(Found::Imported),
+        _ => Summary::read(document)
+            .ok()
+            .map(|summary| Found::Run(Box::new(summary))),
     }
 }
 
@@ -172,6 +175,7 @@ impl Trend {
         let newest = runs.last().map(|(_, result)| result);
         let latency = match newest {
             Some(Found::Run(summary)) => Highlights::of(summary).latency,
+            Some(Found::Imported(imported)) => imported.latency().map(str::to_owned),
             _ => None,
         };
         let unit = match newest {
@@ -222,6 +226,11 @@ impl Point {
                     ..point
                 }
             }
+            Found::Imported(imported) => Self {
+                p95_us: latency.and_then(|name| imported.p95_us(name)),
+                failed: imported.failed(),
+                ..point
+            },
             Found::Search(search) => {
                 let interval = search.interval();
                 Self {
@@ -261,7 +270,14 @@ impl Trend {
             vec!["STARTED (UTC)", "RESULT", "LINE", "CHANGE", "INTERVAL", ""]
         } else {
             vec![
-                "STARTED", "USERS", "RESULT", "P95", "CHANGE", "LOST", "FAILED", "",
+                "STARTED (UTC)",
+                "USERS",
+                "RESULT",
+                "P95",
+                "CHANGE",
+                "LOST",
+                "FAILED",
+                "",
             ]
         };
         let head: Vec<String> = head.into_iter().map(str::to_owned).collect();
@@ -381,7 +397,7 @@ mod tests {
         }
     }
 
-    fn check(trend: Trend, expected: Expect) {
+    fn check(trend: Trend, expected: &Expect) {
         expected.assert_eq(&text(&[trend]));
     }
 
@@ -404,9 +420,9 @@ mod tests {
                     point(None, None),
                 ],
             },
-            expect![[r#"
+            &expect![[r#"
                 chat.js (k6), 3 runs, p95 of rtt
-                STARTED           USERS  RESULT  P95     CHANGE  LOST  FAILED
+                STARTED (UTC)     USERS  RESULT  P95     CHANGE  LOST  FAILED
                 2026-11-22 10:03  1,200  pass    2.63ms          0     0 %
                 2026-11-22 10:03  1,200  pass    > 3ms   +14 %   12    0 %     [main] new server
                 2026-11-22 10:03  1,200  pass    –               –     0 %
@@ -436,7 +452,7 @@ mod tests {
                     search(None, None, None),
                 ],
             },
-            expect![[r#"
+            &expect![[r#"
                 chat.js (line), 3 runs, lines in users
                 STARTED (UTC)     RESULT  LINE   CHANGE  INTERVAL
                 2026-11-22 10:03  pass    1,240          1,200 to 1,290

@@ -9,7 +9,7 @@ use plimsoll_line::report::Kept as Search;
 use plimsoll_report::{Summary, comparison::Terms, html};
 
 use super::{kept::Kept, question::Question};
-use crate::{comparing, report::MOST_RUNS};
+use crate::{comparing, report::MOST_RUNS, runs::Imported};
 
 /// Where the list of runs is, from a report.
 const LIST: &str = "./";
@@ -34,6 +34,10 @@ enum NoReport {
     Unreadable { id: String, reason: String },
     #[error("run {0} is a search of plimsoll line, which cannot be compared; open it in the list")]
     Search(String),
+    #[error(
+        "run {0} was imported and has figures without samples, which cannot be compared; the trends show them"
+    )]
+    Imported(String),
     #[error("a comparison needs 2 to {MOST_RUNS} runs, but {0} were chosen; choose them in the list")]
     Count(usize),
 }
@@ -42,7 +46,7 @@ impl NoReport {
     fn status(&self) -> StatusCode {
         match self {
             Self::Gone(_) => StatusCode::NOT_FOUND,
-            Self::Count(_) | Self::Search(_) => StatusCode::BAD_REQUEST,
+            Self::Count(_) | Self::Search(_) | Self::Imported(_) => StatusCode::BAD_REQUEST,
             Self::History(_) | Self::Unreadable { .. } => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -84,6 +88,16 @@ fn page_of(folder: &Path, report: Result<String, NoReport>) -> Page {
 /// The report of a run, or the page of a search.
 fn run(folder: &Path, id: &str) -> Result<String, NoReport> {
     let text = document(folder, id)?;
+    if let Some(imported) = Imported::read(&text) {
+        let title = format!("{}: imported · Plimsoll", imported.file);
+        return Ok(html::listed_file(
+            LIST,
+            "imported",
+            &title,
+            &imported.sentence(),
+            &text,
+        ));
+    }
     match Search::read(&text) {
         Ok(search) => Ok(search.page(LIST)),
         Err(_) => Ok(html::listed_page(LIST, &[&summary(id, &text)?], &[])),
@@ -109,6 +123,9 @@ fn comparison(folder: &Path, ids: &[String]) -> Result<String, NoReport> {
 
 fn read(folder: &Path, id: &str) -> Result<Summary, NoReport> {
     let text = document(folder, id)?;
+    if Imported::read(&text).is_some() {
+        return Err(NoReport::Imported(id.to_owned()));
+    }
     match Search::read(&text) {
         Ok(_) => Err(NoReport::Search(id.to_owned())),
         Err(_) => summary(id, &text),
