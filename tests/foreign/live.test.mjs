@@ -152,6 +152,27 @@ describe("the page of a run that goes on", () => {
     }
   });
 
+  test("says first how far the run is, whether it holds, and what fails", async (t) => {
+    const run = await Run.start(t, "run", "--quiet", "--ui", "glance.js");
+    const { page, check } = await open(t, run.url, { viewport: { width: 390, height: 800 } });
+    const glance = () => page.textContent(".glance");
+    const isTold = async () => {
+      const told = await glance();
+      return [/\d+ s of 40 s, \d+ s left/, /\d+ users active, 3 planned/, /failed rtt: p\(95\)<2, now 5 ms/, /passed checks: rate>0\.9, now 100 %/, /\d+ × bad thing/].every((part) => part.test(told));
+    };
+    await eventually(isTold, glance);
+    assert.ok((await page.evaluate(() => document.querySelector(".glance progress").value)) > 0);
+    const users = await eventually(async () => {
+      const lines = await drawn(page, "Users");
+      return lines?.length === 2 && lines;
+    }, "the planned users in the chart");
+    assert.equal(users[1].label, "planned");
+    assert.deepEqual(new Set(users[1].values), new Set([3]));
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+    await page.click("text=Stop");
+    check();
+  });
+
   test("marks the commands of --at when they begin, where its report does", async (t) => {
     const commands = ["--at", "1s", "echo one", "--at", "2s", "until [ -e over ]; do sleep 0.1; done", "--at", "1h", "later"];
     const run = await Run.start(t, "run", "--quiet", "--ui", ...commands, "chat.js");

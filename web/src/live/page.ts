@@ -13,12 +13,14 @@ import { thresholds } from "../section/thresholds.ts";
 import type { RunData } from "../summary.ts";
 import { Charts } from "./charts.ts";
 import { about, Controls, type Link } from "./controls.ts";
+import { Glance } from "./glance.ts";
 import { Searching } from "./search.ts";
-import type { State } from "./state.ts";
+import type { Planned, State } from "./state.ts";
 
 export function live(data: DOMStringMap): void {
     const subject = about(data);
     const controls = new Controls(subject);
+    const glance = new Glance();
     const figures = h("div", {});
     const boxes = { latency: h("div", {}), load: smallGrid(), resources: smallGrid() };
     const texts = { agents: h("div", {}), thresholds: h("div", {}), errors: h("div", {}) };
@@ -35,15 +37,16 @@ export function live(data: DOMStringMap): void {
         load: new Charts(boxes.load),
         resources: new Charts(boxes.resources),
     };
-    frame(subject.name, [controls.element, figures], Object.values(sections));
+    frame(subject.name, [controls.element, glance.element, figures], Object.values(sections));
     for (const section of Object.values(sections)) reveal(section, false);
 
-    function draw(run: RunData): void {
+    function draw(run: RunData, planned: Planned | undefined): void {
         const { summary, highlights } = run;
-        figures.replaceChildren(tiles(run));
+        if (planned) glance.show(summary, planned);
+        figures.replaceChildren(tiles(run, true));
         const main = highlights.latency === null ? null : overTime(run, highlights.latency);
         reveal(sections.latency, charts.latency.show(main ? [main] : []));
-        reveal(sections.load, charts.load.show(loadSpecs(summary)));
+        reveal(sections.load, charts.load.show(loadSpecs(summary, planned?.users_over_time)));
         reveal(sections.resources, charts.resources.show(resourceSpecs(summary)));
         reveal(sections.agents, fill(texts.agents, agents(run, "so far")));
         reveal(sections.thresholds, fill(texts.thresholds, thresholds(run)));
@@ -63,7 +66,7 @@ export function live(data: DOMStringMap): void {
             return;
         }
         const [run] = state.run?.runs ?? [];
-        if (run) draw(run);
+        if (run) draw(run, state.planned);
         if (state.search !== undefined) searching.show(state.search, state.present ?? "");
         const elapsed = run?.summary.metadata.duration_seconds ?? (state.search === null ? 0 : since(state.search?.started_at));
         if (state.mood) controls.show(state.mood, elapsed);

@@ -98,12 +98,13 @@ interface Tile {
 }
 
 /** Figures that people look for first; those that the run does not have are not there. */
-export function tiles(run: RunData): HTMLElement {
+export function tiles(run: RunData, goesOn = false): HTMLElement {
     const { summary, highlights } = run;
+    const first = goesOn ? present : users;
     const failures = [failedRequests, failedConnections, failed];
     const makers = highlights.nothing_succeeded
-        ? [users, ...failures, cpu, memory]
-        : [users, latency, throughput, delivered, checks, ...failures, cpu, memory];
+        ? [first, ...failures, cpu, memory]
+        : [first, latency, throughput, delivered, checks, ...failures, cpu, memory];
     const found = makers.map((tile) => tile(run));
     return h(
         "ul",
@@ -156,6 +157,16 @@ function users({ summary, highlights }: RunData): Tile {
         value: format(highlights.users, "count"),
         detail: by_load?.unit === "users" ? `not held, in ${whole}` : `in ${whole}`,
         trend: timeline.vus,
+    };
+}
+
+/** The users of a run that goes on: what it held is known at its end only. */
+function present({ summary, highlights }: RunData): Tile {
+    return {
+        label: "Users now",
+        value: format(summary.timeline.vus.at(-1) ?? 0, "count"),
+        detail: `up to ${format(highlights.users, "count")} so far`,
+        trend: summary.timeline.vus,
     };
 }
 

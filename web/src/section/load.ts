@@ -13,10 +13,10 @@ export function load({ summary }: RunData): Section | null {
 }
 
 /** All charts of the section that have something to show. */
-export function loadSpecs(summary: Summary): Spec[] {
+export function loadSpecs(summary: Summary, planned: readonly number[] = []): Spec[] {
     const { timeline } = summary;
     const known = [
-        users(summary, timeline),
+        users(summary, timeline, planned),
         failures(summary, timeline),
         ...RATES.map((rates) => events(summary, timeline, rates)),
     ];
@@ -36,7 +36,7 @@ export function overTime(summary: Summary, timeline: Timeline, title: string, un
     };
 }
 
-function users(summary: Summary, timeline: Timeline): Spec {
+function users(summary: Summary, timeline: Timeline, planned: readonly number[]): Spec {
     const most = Math.max(0, ...timeline.vus);
     return {
         ...overTime(summary, timeline, "Users", "count"),
@@ -48,8 +48,13 @@ function users(summary: Summary, timeline: Timeline): Spec {
                 area: true,
                 total: `up to ${format(most, "count")}`,
             },
+            ...(planned.length === timeline.vus.length && planned.length > 0 ? [plan(planned)] : []),
         ],
     };
+}
+
+function plan(planned: readonly number[]): Line {
+    return { label: "planned", ink: "muted", dash: [6, 4], bare: true, values: planned };
 }
 
 interface Rates {

@@ -18,15 +18,14 @@ mod watched;
 mod window;
 
 use self::figures::Figures;
-pub use self::watched::Watched;
 pub(crate) use self::{
     figures::{Figure, Value},
     generator::Generator,
-    planned::Planned,
     quantiles::Quantiles,
     users::Users,
     window::{WINDOW, Window},
 };
+pub use self::{planned::Planned, watched::Watched};
 
 /// The most causes of failures shown. More do not fit on a screen.
 const MAX_ERRORS: usize = 20;

@@ -10,7 +10,7 @@ pub mod page;
 mod view;
 
 pub use self::{
-    board::{Board, Subject, Watched},
+    board::{Board, Planned, Subject, Watched},
     draw::{Look, Mood},
     view::{Keys, NoTerminal, Orders, Paper, View},
 };

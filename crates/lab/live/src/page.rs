@@ -131,10 +131,12 @@ impl Page {
         self.shared.n_tabs.load(Relaxed) > 0
     }
 
-    /// Shows the state of the run: `run` is JSON as reports have it.
-    pub fn show(&self, run: &str) {
+    /// Shows the state of the run: `run` is JSON as reports have it, and `planned` what the plan says, as JSON.
+    pub fn show(&self, run: &str, planned: &str) {
         let mood = self.shared.mood();
-        self.shared.publish(&format!("{{\"mood\":{mood},\"run\":{run}}}"));
+        self.shared.publish(&format!(
+            "{{\"mood\":{mood},\"run\":{run},\"planned\":{planned}}}"
+        ));
     }
 
     /// Shows the state of a search: `search` is JSON as its report has it, or null before the first step has ended;

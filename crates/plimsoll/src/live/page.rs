@@ -1,10 +1,10 @@
 //! The page of a run: its condition, and its content during the run and at the end.
 
-use std::io;
+use std::{io, time::Duration};
 
 use clap::Args;
 use plimsoll_live::{
-    Orders,
+    Orders, Planned,
     page::{Page, Subject},
 };
 use plimsoll_load::{machine::Machine, run::Control};
@@ -12,6 +12,8 @@ use plimsoll_report::{
     Summary, html,
     summary::{Kind, Origin},
 };
+
+use serde::Serialize;
 
 use super::orders::{RunOrders, SearchOrders};
 use crate::{exit::Failure, origin::origin, screen::Screen, session, signals::Signals};
@@ -48,6 +50,18 @@ pub(crate) struct LivePage {
     name: String,
     redact: Box<dyn Fn(&str) -> String + Send + Sync>,
     machine: Machine,
+    planned: Planned,
+}
+
+/// What the plan says about the present moment, and about each interval so far.
+#[derive(Serialize)]
+struct Plans {
+    /// When the last iteration begins. `None`: never, or it is not known.
+    end_seconds: Option<f64>,
+    users: Option<u32>,
+    arrivals_per_second: Option<f64>,
+    /// Users in the middle of each interval. Empty if the plan has no number of users.
+    users_over_time: Vec<u32>,
 }
 
 impl PageFlags {
@@ -60,7 +74,13 @@ impl PageFlags {
         setting: PageSetting<'_>,
         screen: &Screen<io::Stderr>,
     ) -> Result<Option<LivePage>, Failure> {
-        let session::Subject { kind, name, link, .. } = setting.subject;
+        let session::Subject {
+            kind,
+            name,
+            link,
+            plan,
+            ..
+        } = setting.subject;
         let subject = Subject {
             name: name.to_owned(),
             can_pause: setting.control.can_pause(),
@@ -78,6 +98,7 @@ impl PageFlags {
             name: name.to_owned(),
             redact: setting.redact,
             machine: Machine::read(),
+            planned: Planned::new(plan),
         }))
     }
 
@@ -126,7 +147,22 @@ impl LivePage {
         if self.has_tabs() {
             let mut summary = so_far(origin(self.kind, &self.name, &self.machine));
             summary.edit_sentences(&*self.redact);
-            self.page.show(&html::data(&summary));
+            let plans = serde_json::to_string(&self.plans(&summary)).expect("numbers are JSON");
+            self.page.show(&html::data(&summary), &plans);
+        }
+    }
+
+    fn plans(&self, summary: &Summary) -> Plans {
+        let now = Duration::from_secs_f64(summary.metadata.duration_seconds.max(0.0));
+        let interval = f64::from(summary.timeline.interval_seconds);
+        let middles =
+            (0..summary.timeline.n_intervals).map(|at| Duration::from_secs_f64((at as f64 + 0.5) * interval));
+        let users = middles.map(|middle| self.planned.users(middle));
+        Plans {
+            end_seconds: self.planned.end.map(|end| end.as_secs_f64()),
+            users: self.planned.users(now),
+            arrivals_per_second: self.planned.arrivals_per_second(now),
+            users_over_time: users.collect::<Option<_>>().unwrap_or_default(),
         }
     }
 

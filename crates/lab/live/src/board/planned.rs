@@ -9,14 +9,15 @@ use plimsoll_load::{
 
 /// The curve of the plan.
 #[derive(Clone, Debug)]
-pub(crate) struct Planned {
+pub struct Planned {
     scenarios: Vec<Scenario>,
     /// The latest start of the last iteration. `None`: never.
-    pub(crate) end: Option<Duration>,
+    pub end: Option<Duration>,
 }
 
 impl Planned {
-    pub(crate) fn new(plan: &Plan) -> Self {
+    /// The curve of `plan`.
+    pub fn new(plan: &Plan) -> Self {
         let ends = plan.scenarios.iter().map(|scenario| {
             let duration = scenario.executor.duration()?;
             Some(scenario.start_time.saturating_add(duration))
@@ -30,7 +31,7 @@ impl Planned {
     }
 
     /// Users that are planned to be active. `None` when arrivals or a person decide on them, or nothing is planned.
-    pub(crate) fn users(&self, at: Duration) -> Option<u32> {
+    pub fn users(&self, at: Duration) -> Option<u32> {
         if self.scenarios.is_empty() {
             return None;
         }
@@ -41,7 +42,7 @@ impl Planned {
     }
 
     /// The planned iterations per second. `None` if the plan has no rate.
-    pub(crate) fn arrivals_per_second(&self, at: Duration) -> Option<f64> {
+    pub fn arrivals_per_second(&self, at: Duration) -> Option<f64> {
         let rates = self.scenarios.iter().filter_map(|scenario| {
             let (Executor::ConstantArrivalRate(open) | Executor::RampingArrivalRate(open)) =
                 &scenario.executor
