@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -60,8 +60,28 @@ async function assertRuns(program, { env = PLAIN, args = [] } = {}) {
   assert.equal(summary.iterations.complete, 1);
 }
 
+/** A program that says it is for arm64, to be packaged and not run: one of this machine's with another header. */
+const FOREIGN = join(folder, "foreign");
+
+/** The newest minor version of glibc 2 that a program's symbols have. */
+async function glibc(program) {
+  const symbols = await output("objdump", ["-T", program]);
+  return Math.max(...[...symbols.matchAll(/GLIBC_2\.(\d+)/g)].map(([, minor]) => Number(minor)));
+}
+
+/** Makes the files of a release in a folder, with these programs. */
+function dist(programs, out, { umask = "022", env = {} } = {}) {
+  const words = [...programs.flatMap((program) => ["--program", program]), "--out", out, "--url", URL_OF_FILES];
+  const script = `umask ${umask}; exec cargo xtask dist "$@"`;
+  return output("sh", ["-c", script, "sh", ...words], { cwd: ROOT, env: { ...process.env, ...env } });
+}
+
 before(async () => {
-  await output("cargo", ["xtask", "dist", "--program", PROGRAM, "--out", files, "--url", URL_OF_FILES], { cwd: ROOT, env: process.env });
+  const program = readFileSync("/usr/bin/true");
+  // The machine in an ELF header, EM_AARCH64.
+  program.writeUInt16LE(183, 18);
+  writeFileSync(FOREIGN, program, { mode: 0o755 });
+  await dist([PROGRAM, FOREIGN], files);
 });
 
 describe("the files of a release", () => {
@@ -69,6 +89,29 @@ describe("the files of a release", () => {
     const checked = await output("sha256sum", ["--check", "SHA256SUMS"], { cwd: files });
     const named = checked.trim().split("\n").map((line) => line.replace(": OK", ""));
     assert.deepEqual(named.sort(), readdirSync(files).filter((name) => name !== "SHA256SUMS").sort());
+  });
+
+  test("are the same whenever, wherever and by whom they are made", async () => {
+    const [program, again] = [join(folder, "same-program"), join(place("deeper"), "again")];
+    copyFileSync(PROGRAM, program);
+    chmodSync(program, 0o700);
+    utimesSync(program, 1_000_000_000, 1_000_000_000);
+    // The first call is over, so all files and folders on the way into the packages are newer this time.
+    await dist([FOREIGN, program], again, { umask: "077", env: { TZ: "Pacific/Auckland", LC_ALL: "C", USER: "somebody" } });
+    const names = readdirSync(files).sort();
+    assert.deepEqual(readdirSync(again).sort(), names);
+    const differing = names.filter((name) => !readFileSync(join(files, name)).equals(readFileSync(join(again, name))));
+    assert.deepEqual(differing, []);
+  });
+
+  test("have the time of the commit", async () => {
+    const seconds = Number(process.env.SOURCE_DATE_EPOCH || (await output("git", ["log", "-1", "--format=%ct"], { cwd: ROOT })));
+    const { serialNumber, metadata } = JSON.parse(readFileSync(artefact(".cdx.json"), "utf8"));
+    assert.equal(Date.parse(metadata.timestamp), seconds * 1000);
+    assert.match(serialNumber, /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
+    const listing = await output("tar", ["--list", "--verbose", "--full-time", "--utc", "--file", artefact("-x86_64-unknown-linux-gnu.tar.gz")]);
+    const times = new Set(listing.trim().split("\n").map((line) => line.split(/\s+/).slice(3, 5).join("T")));
+    assert.deepEqual([...times], [metadata.timestamp.replace("Z", "")]);
   });
 
   test("name every crate that is in the program, with its licence", () => {
@@ -87,18 +130,21 @@ describe("the files of a release", () => {
 
   test("an archive holds the program, its manual and completion", async () => {
     const to = place("archive");
-    await output("tar", ["--extract", "--file", artefact("-unknown-linux-gnu.tar.gz"), "--directory", to, "--strip-components", "1"]);
+    await output("tar", ["--extract", "--file", artefact("-x86_64-unknown-linux-gnu.tar.gz"), "--directory", to, "--strip-components", "1"]);
     await assertRuns(join(to, "bin/plimsoll"));
     await output("bash", ["-n", join(to, "share/bash-completion/completions/plimsoll")]);
     const pages = readdirSync(join(to, "share/man/man1"));
     for (const page of ["plimsoll.1.gz", "plimsoll-serve.1.gz", "plimsoll-bench-broadcast.1.gz"]) assert.ok(pages.includes(page), page);
   });
 
-  test("Homebrew's formula is Ruby, and has the archive's sum", async () => {
+  test("Homebrew's formula is Ruby, and has the archives' sums", async () => {
     await output("ruby", ["-c", artefact(/^plimsoll\.rb$/)]);
-    const sum = createHash("sha256").update(readFileSync(artefact("-unknown-linux-gnu.tar.gz"))).digest("hex");
     const formula = readFileSync(artefact(/^plimsoll\.rb$/), "utf8");
-    assert.ok(formula.includes(`url "${URL_OF_FILES}/plimsoll-0.1.0-x86_64-unknown-linux-gnu.tar.gz"\n    sha256 "${sum}"`), formula);
+    for (const [block, triple] of [["on_intel", "x86_64-unknown-linux-gnu"], ["on_arm", "aarch64-unknown-linux-gnu"]]) {
+      const sum = createHash("sha256").update(readFileSync(artefact(`-${triple}.tar.gz`))).digest("hex");
+      const lines = `${block} do\n    url "${URL_OF_FILES}/plimsoll-0.1.0-${triple}.tar.gz"\n    sha256 "${sum}"\n  end`;
+      assert.ok(formula.includes(lines), formula);
+    }
   });
 });
 
@@ -112,7 +158,7 @@ describe("the Debian package", () => {
   test("is installed, runs, and goes", async () => {
     for (const name of ["var/lib/dpkg/updates", "var/lib/dpkg/info"]) mkdirSync(join(root(), name), { recursive: true });
     writeFileSync(join(root(), "var/lib/dpkg/status"), "");
-    await dpkg("--install", artefact(".deb"));
+    await dpkg("--install", artefact("_amd64.deb"));
     await assertRuns(join(root(), "usr/bin/plimsoll"));
     assert.match(readFileSync(join(root(), "lib/systemd/system/plimsoll.service"), "utf8"), /^ExecStart=\/usr\/bin\/plimsoll serve/m);
     await dpkg("--remove", "plimsoll");
@@ -123,10 +169,8 @@ describe("the Debian package", () => {
   });
 
   test("depends on the C library that the program needs", async () => {
-    const depends = await output("dpkg-deb", ["--field", artefact(".deb"), "Depends"]);
-    const symbols = await output("objdump", ["-T", PROGRAM]);
-    const minors = [...symbols.matchAll(/GLIBC_2\.(\d+)/g)].map(([, minor]) => Number(minor));
-    assert.equal(depends.trim(), `libc6 (>= 2.${Math.max(...minors)})`);
+    const depends = await output("dpkg-deb", ["--field", artefact("_amd64.deb"), "Depends"]);
+    assert.equal(depends.trim(), `libc6 (>= 2.${await glibc(PROGRAM)})`);
   });
 });
 
@@ -167,7 +211,7 @@ describe("the npm packages", () => {
 
 test("the wheel puts the program beside Python", async () => {
   const to = place("wheel");
-  await output("python3", ["-m", "pip", "install", "--quiet", "--no-index", "--target", to, artefact(".whl")]);
+  await output("python3", ["-m", "pip", "install", "--quiet", "--no-index", "--target", to, artefact("_x86_64.whl")]);
   await assertRuns(join(to, "bin/plimsoll"));
 });
 
@@ -232,5 +276,76 @@ describe("the image", () => {
       child.kill("SIGTERM");
     }
     assert.deepEqual(await once(child, "exit"), [0, null]);
+  });
+});
+
+/** Each format's tool reads for which machines a package is; the program in these is never started. */
+describe("the packages for arm64", () => {
+  const program = () => readFileSync(FOREIGN);
+
+  test("are the same kinds as those for x86_64, but for the image", () => {
+    const known = (pattern) => readdirSync(files).filter((name) => pattern.test(name)).map((name) => name.replace(pattern, "*").replace(/_2_\d+/, ""));
+    const x86 = known(/amd64|x86_64|x64/);
+    assert.deepEqual(known(/arm64|aarch64/).sort(), x86.filter((name) => !name.endsWith(".oci.tar")).sort());
+    assert.equal(x86.length, 6);
+  });
+
+  test("Debian's says so, and is refused here", async () => {
+    const fields = await output("dpkg-deb", ["--show", "--showformat", "${Architecture} ${Depends}", artefact("_arm64.deb")]);
+    assert.equal(fields, `arm64 libc6 (>= 2.${await glibc(FOREIGN)})`);
+    const root = place("debian-arm64");
+    for (const name of ["var/lib/dpkg/updates", "var/lib/dpkg/info"]) mkdirSync(join(root, name), { recursive: true });
+    writeFileSync(join(root, "var/lib/dpkg/status"), "");
+    const { code, stderr } = await run("dpkg", [`--root=${root}`, "--force-not-root,depends", "--install", artefact("_arm64.deb")], {
+      env: { ...PLAIN, LC_ALL: "C" },
+    });
+    assert.notEqual(code, 0);
+    assert.match(stderr, /package architecture \(arm64\) does not match system \(amd64\)/);
+  });
+
+  test("npm chooses the package of the processor out of both, and refuses the other one", async () => {
+    const env = { ...PLAIN, PATH: `${dirname(process.execPath)}:${PLAIN.PATH}` };
+    const install = (folder, ...words) =>
+      run("npm", ["install", "--prefix", folder, "--no-audit", "--no-fund", "--ignore-scripts", "--offline", ...words], { env });
+    const packages = Object.fromEntries(["arm64", "x64"].map((cpu) => [`plimsoll-linux-${cpu}`, `file:${artefact(`-linux-${cpu}-0.1.0.tgz`)}`]));
+    const manifest = { private: true, dependencies: { plimsoll: `file:${artefact(/^plimsoll-0\.1\.0\.tgz$/)}` }, optionalDependencies: packages };
+    for (const cpu of ["arm64", "x64"]) {
+      const project = place(`npm-on-${cpu}`);
+      writeFileSync(join(project, "package.json"), JSON.stringify(manifest));
+      const { code, stderr } = await install(project, "--os=linux", `--cpu=${cpu}`, "--libc=glibc");
+      assert.equal(code, 0, stderr);
+      const installed = readdirSync(join(project, "node_modules")).filter((name) => !name.startsWith("."));
+      assert.deepEqual(installed.sort(), ["plimsoll", `plimsoll-linux-${cpu}`]);
+    }
+    assert.ok(readFileSync(join(folder, "npm-on-arm64/node_modules/plimsoll-linux-arm64/bin/plimsoll")).equals(program()));
+    const refused = await install(place("npm-refused"), artefact("-linux-arm64-0.1.0.tgz"));
+    assert.notEqual(refused.code, 0);
+    assert.match(refused.stderr, /EBADPLATFORM/);
+  });
+
+  test("pip chooses its own out of a folder with both", async () => {
+    const minor = await glibc(FOREIGN);
+    const install = (platform) => {
+      const to = place(`wheel-${platform}`);
+      const words = ["install", "--quiet", "--no-index", "--find-links", files, "--only-binary", ":all:", "--platform", platform];
+      return run("python3", ["-m", "pip", ...words, "--target", to, "plimsoll"]);
+    };
+    const { code, stderr } = await install(`manylinux_2_${minor}_aarch64`);
+    assert.equal(code, 0, stderr);
+    assert.ok(readFileSync(join(folder, `wheel-manylinux_2_${minor}_aarch64/bin/plimsoll`)).equals(program()));
+    // A machine whose C library is older.
+    assert.notEqual((await install(`manylinux_2_${minor - 1}_aarch64`)).code, 0);
+  });
+
+  test("RubyGems takes it for Linux on aarch64", async () => {
+    const check = "require 'rubygems/package'; print ARGV.map { |file| Gem::Package.new(file).spec.platform === Gem::Platform.new('aarch64-linux') }";
+    const found = await output("ruby", ["-e", check, artefact("-aarch64-linux.gem"), artefact("-x86_64-linux.gem")]);
+    assert.equal(found, "[true, false]");
+  });
+
+  test("an archive holds its program", async () => {
+    const to = place("archive-arm64");
+    await output("tar", ["--extract", "--file", artefact("-aarch64-unknown-linux-gnu.tar.gz"), "--directory", to, "--strip-components", "1"]);
+    assert.ok(readFileSync(join(to, "bin/plimsoll")).equals(program()));
   });
 });

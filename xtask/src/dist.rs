@@ -11,6 +11,7 @@ mod checksums;
 mod deb;
 mod dependencies;
 mod documents;
+mod epoch;
 mod gem;
 mod homebrew;
 mod image;
@@ -25,9 +26,11 @@ mod wheel;
 use std::{
     fs, io,
     path::{Path, PathBuf},
+    process::Command,
     time::Instant,
 };
 
+use epoch::Epoch;
 use program::Program;
 use target::Target;
 
@@ -69,12 +72,12 @@ pub(crate) struct Options {
         long,
         value_delimiter = ',',
         value_name = "TARGET",
-        default_value = "x86_64-unknown-linux-gnu"
+        default_value = Target::HERE.triple()
     )]
     targets: Vec<Target>,
-    /// Package this program, which is of this machine's architecture, instead of building one.
-    #[arg(long, value_name = "FILE", conflicts_with = "targets")]
-    program: Option<PathBuf>,
+    /// Package this program instead of building one (repeat for one of each target; a program says itself what it is for).
+    #[arg(long = "program", value_name = "FILE", conflicts_with = "targets")]
+    programs: Vec<PathBuf>,
     /// The folder for the files; those of an earlier call are deleted first.
     #[arg(long, value_name = "DIR", default_value = "target/packages")]
     out: PathBuf,
@@ -95,9 +98,19 @@ pub(crate) enum Error {
     #[error("{} holds other files than those of a release: name another folder with --out", path.display())]
     NotOurs { path: PathBuf },
     #[error(
-        "none of the programs runs on this machine, and one has to print its manual pages: add --targets {host}"
+        "none of the programs runs on this machine, and one has to print its manual pages: add --targets {host}, \
+         or the --program for it"
     )]
     NoneRuns { host: &'static str },
+    #[error(
+        "{} is no program of a known target ({}): build one for such a target",
+        path.display(), Target::ALL.map(Target::triple).join(", ")
+    )]
+    NoTarget { path: PathBuf },
+    #[error("{what} is `{found}`: expected seconds since 1970, below 2^32")]
+    Time { what: &'static str, found: String },
+    #[error("two programs are for {triple}: name one of each target")]
+    SameTarget { triple: &'static str },
     #[error("`{what}` printed something unexpected: {found}")]
     Unexpected { what: &'static str, found: String },
     #[error("the template {} names `{{{{{name}}}}}`, which has no value", path.display())]
@@ -118,8 +131,8 @@ impl Error {
 struct Release {
     /// Of the workspace, without a `v`.
     version: &'static str,
-    /// Seconds since 1970 of the commit. Files of packages have no other time, so that two builds are alike.
-    time: String,
+    /// The time of everything in the packages.
+    epoch: Epoch,
     /// The folder for finished files.
     out: PathBuf,
     /// A folder for files on their way into a package.
@@ -136,11 +149,12 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let programs = programs(options, &release)?;
     let Some(here) = programs.iter().find(|program| program.runs_here()) else {
         return Err(Error::NoneRuns {
-            host: Target::X86_64.triple(),
+            host: Target::HERE.triple(),
         });
     };
     let start_time = here.start_time()?;
-    let shipped = dependencies::shipped()?;
+    let targets: Vec<Target> = programs.iter().map(|program| program.target).collect();
+    let shipped = dependencies::shipped(&targets)?;
     bill::write(&release, &shipped)?;
     licences::write(&release, &shipped)?;
     documents::write(&release, here)?;
@@ -178,22 +192,35 @@ fn make(release: &Release, program: &Program) -> Result<(), Error> {
 }
 
 fn programs(options: &Options, release: &Release) -> Result<Vec<Program>, Error> {
-    if let Some(given) = &options.program {
-        return Ok(vec![Program::stripped(given, Target::X86_64, release)?]);
+    let mut programs: Vec<Program> = if options.programs.is_empty() {
+        let built = build::all(&options.targets)?;
+        built.into_iter().map(Program::read).collect::<Result<_, _>>()?
+    } else {
+        let stripped = |given: &PathBuf| Program::stripped(given, release);
+        options.programs.iter().map(stripped).collect::<Result<_, _>>()?
+    };
+    // In one order, whatever the caller's is: Homebrew's formula names them all.
+    programs.sort_by_key(|program| program.target);
+    match programs
+        .array_windows()
+        .find(|[one, next]| one.target == next.target)
+    {
+        Some([one, _]) => Err(Error::SameTarget {
+            triple: one.target.triple(),
+        }),
+        None => Ok(programs),
     }
-    let built = build::all(&options.targets)?;
-    let stripped = |(target, path): (Target, PathBuf)| Program::read(path, target);
-    built.into_iter().map(stripped).collect()
 }
 
 impl Release {
     fn prepare(options: &Options) -> Result<Self, Error> {
+        let epoch = Epoch::of_release()?;
         let out = repository::root().join(&options.out);
         staging::empty(&out)?;
         let work = out.join("work");
         let release = Self {
             version: env!("CARGO_PKG_VERSION"),
-            time: command::read(repository::command("git").args(["log", "-1", "--format=%ct"]))?,
+            epoch,
             documents: work.join("documents"),
             out,
             work,
@@ -207,6 +234,13 @@ impl Release {
         let folder = self.work.join(name);
         staging::folder(&folder)?;
         Ok(folder)
+    }
+
+    /// A tool that makes packages and is told the time of the release.
+    fn tool(&self, program: &str) -> Command {
+        let mut tool = repository::command(program);
+        tool.env(epoch::VARIABLE, self.epoch.to_string());
+        tool
     }
 
     /// A finished file.

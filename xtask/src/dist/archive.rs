@@ -27,16 +27,23 @@ pub(super) fn make(release: &Release, program: &Program) -> Result<(), Error> {
     compress(&packed)
 }
 
-/// Packs `contents` of `folder`: sorted, owned by root, with the time of the commit.
+/// Packs `contents` of `folder`: sorted, owned by root, with the time of the release.
 pub(super) fn pack(release: &Release, folder: &Path, contents: &[&str], to: &Path) -> Result<(), Error> {
+    staging::settle(folder, release.epoch)?;
     let mut tar = repository::command("tar");
-    tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner"])
-        .arg(format!("--mtime=@{}", release.time))
-        .args(["--create", "--file"])
-        .arg(to)
-        .arg("--directory")
-        .arg(folder)
-        .args(contents);
+    tar.args([
+        "--format=gnu",
+        "--sort=name",
+        "--owner=0",
+        "--group=0",
+        "--numeric-owner",
+    ])
+    .arg(format!("--mtime=@{}", release.epoch))
+    .args(["--create", "--file"])
+    .arg(to)
+    .arg("--directory")
+    .arg(folder)
+    .args(contents);
     Ok(command::run(&mut tar)?)
 }
 

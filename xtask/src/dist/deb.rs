@@ -25,9 +25,10 @@ pub(super) fn make(release: &Release, program: &Program) -> Result<(), Error> {
         let template = format!("deb/{script}");
         template::write(&template, &[], &control.join(script), staging::PROGRAM)?;
     }
-    let mut build = repository::command("dpkg-deb");
+    // dpkg-deb takes the time of the release only in place of later ones.
+    staging::settle(&root, release.epoch)?;
+    let mut build = release.tool("dpkg-deb");
     build
-        .env("SOURCE_DATE_EPOCH", &release.time)
         .args(["--root-owner-group", "-Zxz", "--build"])
         .arg(&root)
         .arg(release.artefact(&name));

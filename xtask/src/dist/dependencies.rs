@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, path::PathBuf};
 
 use serde_json::Value;
 
-use super::Error;
+use super::{Error, target::Target};
 use crate::{command, repository};
 
 /// A crate that others made.
@@ -19,11 +19,13 @@ pub(super) struct Dependency {
     pub(super) is_from_registry: bool,
 }
 
-/// Reads them from Cargo. What only tests, builds or macros need is left out.
-pub(super) fn shipped() -> Result<Vec<Dependency>, Error> {
+/// Reads them from Cargo. What only tests, builds, macros or other targets need is left out.
+pub(super) fn shipped(targets: &[Target]) -> Result<Vec<Dependency>, Error> {
     let mut metadata = repository::cargo();
     metadata.args(["metadata", "--locked", "--format-version", "1"]);
-    metadata.args(["--filter-platform", "x86_64-unknown-linux-gnu"]);
+    for target in targets {
+        metadata.args(["--filter-platform", target.triple()]);
+    }
     let text = command::read(&mut metadata)?;
     let unexpected = |error: serde_json::Error| Error::Unexpected {
         what: "cargo metadata",
@@ -131,7 +133,7 @@ mod tests {
 
     #[test]
     fn what_is_shipped_has_a_licence() {
-        let shipped = shipped().unwrap();
+        let shipped = shipped(&Target::ALL).unwrap();
         let has = |name: &str| shipped.iter().any(|dependency| dependency.name == name);
         assert!(has("tokio") && has("rquickjs-sys") && !has("serde_derive") && !has("plimsoll-hub"));
         for dependency in shipped {

@@ -1,7 +1,7 @@
 //! A gem with the program, so that a Rails application bundles its server.
 
 use super::{Error, Release, documents, program::Program, staging, template};
-use crate::{command, repository};
+use crate::command;
 
 /// Files of the gem that are templates.
 const FILES: [(&str, u32); 4] = [
@@ -24,10 +24,9 @@ pub(super) fn make(release: &Release, program: &Program) -> Result<(), Error> {
     }
     staging::copy(&program.path, &root.join("libexec/plimsoll"), staging::PROGRAM)?;
     documents::copy_licences(release, &root)?;
-    let mut build = repository::command("gem");
+    let mut build = release.tool("gem");
     build
         .current_dir(&root)
-        .env("SOURCE_DATE_EPOCH", &release.time)
         .args(["build", "--silent", "plimsoll.gemspec", "--output"])
         .arg(release.artefact(&name));
     Ok(command::run(&mut build)?)

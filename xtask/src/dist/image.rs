@@ -5,7 +5,7 @@ use std::{fs, os::unix::fs::symlink, path::Path};
 
 use serde_json::{Value, json};
 
-use super::{Error, Release, archive, checksums, documents, program::Program, staging};
+use super::{Error, Release, archive, checksums, documents, program::Program, staging, target::Target};
 use crate::{command, repository};
 
 /// The user and group without rights that distroless images have made customary.
@@ -17,7 +17,7 @@ const LAYER: &str = "application/vnd.oci.image.layer.v1.tar+gzip";
 
 /// Makes the image, for the architecture of this machine only: its C library is the one that is here.
 pub(super) fn make(release: &Release, program: &Program) -> Result<(), Error> {
-    if !program.runs_here() {
+    if program.target != Target::HERE {
         println!(
             "no image for {}: its C library is not on this machine",
             program.target.triple()
@@ -96,7 +96,9 @@ fn write_layout(release: &Release, program: &Program, root: &Path, layout: &Path
     let packed = release.work.join("layer.tar.gz");
     let packed = fs::read(&packed).map_err(Error::file(&packed))?;
     let layer = blob(layout, LAYER, &packed, release)?;
+    let created = release.epoch.rfc3339()?;
     let config = json!({
+        "created": &created,
         "architecture": program.target.debian(),
         "os": "linux",
         "config": {
@@ -107,6 +109,7 @@ fn write_layout(release: &Release, program: &Program, root: &Path, layout: &Path
             "WorkingDir": "/work",
             "ExposedPorts": { "8080/tcp": {}, "9091/tcp": {} },
             "Labels": {
+                "org.opencontainers.image.created": &created,
                 "org.opencontainers.image.title": "plimsoll",
                 "org.opencontainers.image.version": release.version,
                 "org.opencontainers.image.revision": repository::revision(),

@@ -1,7 +1,7 @@
 //! npm packages: one with the program per platform, and `plimsoll`, which depends on them and starts the one that npm chose.
 
 use super::{Error, Release, documents, program::Program, staging, target::Target, template};
-use crate::{command, repository};
+use crate::command;
 
 /// The package with a target's program.
 pub(super) fn make(release: &Release, program: &Program) -> Result<(), Error> {
@@ -38,7 +38,7 @@ pub(super) fn make_launcher(release: &Release) -> Result<(), Error> {
 }
 
 fn pack(release: &Release, root: &std::path::Path) -> Result<(), Error> {
-    let mut pack = repository::command("npm");
+    let mut pack = release.tool("npm");
     pack.current_dir(root)
         .args(["pack", "--silent", "--pack-destination"])
         .arg(&release.out);

@@ -2,6 +2,7 @@
 
 use std::{
     fmt, fs,
+    io::Read as _,
     path::{Path, PathBuf},
     process::Command,
     time::{Duration, Instant},
@@ -12,6 +13,9 @@ use crate::{command, repository};
 
 /// Starts of which the median is told.
 const STARTS: usize = 21;
+
+/// Bytes at the start of a program that say what machine it is for.
+const HEADER: u64 = 64;
 
 /// A program without symbols.
 pub(super) struct Program {
@@ -29,7 +33,8 @@ pub(super) struct Glibc {
 
 impl Program {
     /// A program that has been stripped by its build.
-    pub(super) fn read(path: PathBuf, target: Target) -> Result<Self, Error> {
+    pub(super) fn read(path: PathBuf) -> Result<Self, Error> {
+        let target = target(&path)?;
         let symbols = command::read(repository::command("objdump").arg("-T").arg(&path))?;
         let glibc = Glibc::newest_in(&symbols).ok_or_else(|| Error::Unexpected {
             what: "objdump -T",
@@ -38,17 +43,23 @@ impl Program {
         Ok(Self { path, target, glibc })
     }
 
-    /// A copy of any program, without its symbols.
-    pub(super) fn stripped(given: &Path, target: Target, release: &Release) -> Result<Self, Error> {
+    /// A copy of any program, without its symbols if it is of this machine: its linker's tools know no other.
+    pub(super) fn stripped(given: &Path, release: &Release) -> Result<Self, Error> {
         let given = fs::canonicalize(given).map_err(Error::file(given))?;
-        let path = release.staging("program")?.join("plimsoll");
+        let target = target(&given)?;
+        let path = release
+            .staging(&format!("program-{}", target.triple()))?
+            .join("plimsoll");
         staging::copy(&given, &path, staging::PROGRAM)?;
-        command::run(repository::command("strip").arg(&path))?;
-        Self::read(path, target)
+        if target == Target::HERE {
+            command::run(repository::command("strip").arg(&path))?;
+        }
+        Self::read(path)
     }
 
+    /// Whether it starts on this machine. An emulator does not count: it would spoil the time of a start.
     pub(super) fn runs_here(&self) -> bool {
-        command::succeeds(&self.path.to_string_lossy(), &["--version"])
+        self.target == Target::HERE && command::succeeds(&self.path.to_string_lossy(), &["--version"])
     }
 
     /// The median time from the start of `plimsoll --version` to its end.
@@ -62,6 +73,18 @@ impl Program {
         times.sort_unstable();
         Ok(times[STARTS / 2])
     }
+}
+
+/// What kind of machine a program is for.
+fn target(program: &Path) -> Result<Target, Error> {
+    let mut header = Vec::new();
+    let file = fs::File::open(program).map_err(Error::file(program))?;
+    file.take(HEADER)
+        .read_to_end(&mut header)
+        .map_err(Error::file(program))?;
+    Target::of_program(&header).ok_or_else(|| Error::NoTarget {
+        path: program.to_owned(),
+    })
 }
 
 impl Glibc {

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::Error;
+use super::{Error, epoch::Epoch};
 
 /// The mode of what can be run.
 pub(super) const PROGRAM: u32 = 0o755;
@@ -31,10 +31,29 @@ pub(super) fn empty(folder: &Path) -> Result<(), Error> {
     self::folder(folder)
 }
 
-/// Creates a folder and its parents, with the mode of a package's folder whatever the umask is.
+/// Creates a folder and its parents.
 pub(super) fn folder(path: &Path) -> Result<(), Error> {
-    fs::create_dir_all(path).map_err(Error::file(path))?;
-    fs::set_permissions(path, fs::Permissions::from_mode(PROGRAM)).map_err(Error::file(path))
+    fs::create_dir_all(path).map_err(Error::file(path))
+}
+
+/// Gives all of a package's folder the time of the release, and its folders their mode: neither the clock nor the umask gets
+/// into the package.
+pub(super) fn settle(folder: &Path, epoch: Epoch) -> Result<(), Error> {
+    for entry in fs::read_dir(folder).map_err(Error::file(folder))? {
+        let path = entry.map_err(Error::file(folder))?.path();
+        if path.is_dir() {
+            settle(&path, epoch)?;
+        } else {
+            set_time(&path, epoch)?;
+        }
+    }
+    fs::set_permissions(folder, fs::Permissions::from_mode(PROGRAM)).map_err(Error::file(folder))?;
+    set_time(folder, epoch)
+}
+
+fn set_time(path: &Path, epoch: Epoch) -> Result<(), Error> {
+    let file = fs::File::open(path).map_err(Error::file(path))?;
+    file.set_modified(epoch.of_files()).map_err(Error::file(path))
 }
 
 /// Copies a file to a place whose folders need not exist.

@@ -1,7 +1,7 @@
 //! A Python wheel that puts the program on the PATH of an environment.
 
 use super::{Error, Release, documents, program::Program, staging, template};
-use crate::{command, repository};
+use crate::command;
 
 pub(super) fn make(release: &Release, program: &Program) -> Result<(), Error> {
     let (version, machine) = (release.version, program.target.machine());
@@ -17,9 +17,8 @@ pub(super) fn make(release: &Release, program: &Program) -> Result<(), Error> {
         template::write(&format!("wheel/{file}"), &values, &info.join(file), staging::FILE)?;
     }
     documents::copy_licences(release, &info.join("licenses"))?;
-    let mut pack = repository::command("/usr/bin/python3");
-    pack.env("SOURCE_DATE_EPOCH", &release.time)
-        .args(["-m", "wheel", "pack", "--dest-dir"])
+    let mut pack = release.tool("/usr/bin/python3");
+    pack.args(["-m", "wheel", "pack", "--dest-dir"])
         .arg(&release.out)
         .arg(&root);
     Ok(command::run(&mut pack)?)
