@@ -20,6 +20,7 @@ const PORTS = [3000, 8080, 8081, 9001];
 const MARKED = {
   "README.md": 3,
   "docs/how-to/behind-a-proxy.md": 2,
+  "docs/how-to/comparisons.md": 6,
   "docs/how-to/presence.md": 2,
   "docs/how-to/reliable-streams.md": 3,
   "docs/how-to/several-machines.md": 5,
