@@ -8,11 +8,13 @@ import { delimiter, join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { CableClient } from "./support/cable.mjs";
-import { dashboards, deployPath, metricsOf, questions, readDeploy, readYaml } from "./support/deployment.mjs";
+import {
+  dashboards, deployPath, metricsOf, needed, questions, readDeploy, readYaml, seconds, setting, settingsOf,
+} from "./support/deployment.mjs";
 import { built } from "./support/go.mjs";
 import { startHaproxy, startResolver } from "./support/haproxy.mjs";
 import { NatsServer, inJetStream } from "./support/nats.mjs";
-import { Server, plimsollIn } from "./support/plimsoll.mjs";
+import { Server } from "./support/plimsoll.mjs";
 import { freePort, isFree } from "./support/ports.mjs";
 import { eventually } from "./support/processes.mjs";
 import { Prometheus } from "./support/prometheus.mjs";
@@ -111,24 +113,6 @@ async function manifests(...args) {
   const { stdout } = await promisify(execFile)(program, args, { maxBuffer: 1 << 24 });
   return JSON.parse(stdout);
 }
-
-/** The settings that a server would have with these words and variables, as text; nothing may be ignored or renamed. */
-async function settingsOf(words, env) {
-  const args = words.map((word) => word.replace("/etc/plimsoll", deployPath()));
-  const { code, stdout, stderr } = await plimsollIn({ env }, ...args, "--print-config");
-  assert.deepEqual({ code, stderr }, { code: 0, stderr: "" });
-  return stdout;
-}
-
-/** The value of a key of a section, or above all sections. */
-function setting(settings, section, key) {
-  const part = section === null ? settings : settings.split(`\n[${section}]\n`)[1];
-  return new RegExp(`^${key} = "?(.+?)"?(  #.*)?$`, "m").exec(part)[1];
-}
-
-const seconds = (settings, key) => Number(new RegExp(`^${key} = (\\d+)`, "m").exec(settings)[1]);
-const needed = (settings) =>
-  ["shutdown_delay", "shutdown_slowdrain_period", "shutdown_timeout"].reduce((sum, name) => sum + seconds(settings, name), 0);
 
 describe("the manifests for Kubernetes", () => {
   const cases = [
