@@ -1,6 +1,7 @@
 // Every shell block of the README and of docs/, typed in page order into an empty folder, with the program on the PATH.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -19,6 +20,7 @@ const PORTS = [3000, 8080, 8081, 9001];
 /** The blocks that a page excludes. A block that needs nothing else must not be among them. */
 const MARKED = {
   "README.md": 3,
+  "docs/first-change.md": 4,
   "docs/how-to/behind-a-proxy.md": 2,
   "docs/how-to/comparisons.md": 6,
   "docs/how-to/presence.md": 2,
@@ -69,6 +71,13 @@ describe("the shell blocks of the documents", () => {
     assert.throws(() => partsOf("```sh\na\n"), /line 1: the block has no end/);
     assert.throws(() => partsOf("<!-- not run: x -->\n"), /line 1: no block follows/);
     assert.throws(() => partsOf("<!-- not run: x -->\n```js\na\n```\n"), /line 1: .* no shell block/);
+  });
+
+  test("the change that docs/first-change.md walks through fits the code", () => {
+    const { markdown } = pages.find(({ page }) => page === "docs/first-change.md");
+    const diffs = [...markdown.matchAll(/^```diff\n(.+?)^```$/gms)].map(([, diff]) => diff);
+    assert.equal(diffs.length, 4);
+    for (const diff of diffs) execFileSync("git", ["apply", "--check"], { cwd: ROOT, input: diff });
   });
 
   test("a command that fails ends its page, and a server in the background is waited for", async () => {

@@ -227,6 +227,8 @@ pub(crate) fn install_npm_packages(folder: &str) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     #[test]
@@ -251,5 +253,24 @@ mod tests {
         ] {
             assert_eq!(go_minor(version), expected, "{version}");
         }
+    }
+
+    #[test]
+    fn the_development_container_brings_what_the_tests_need() {
+        let read =
+            |path: &str| fs::read_to_string(repository::root().join(path)).expect("a file of the repository");
+        let container: Value =
+            serde_json::from_str(&read(".devcontainer/devcontainer.json")).expect("JSON without comments");
+        let toolchain = read("rust-toolchain.toml");
+        let channel = toolchain.split('"').nth(1).expect("the channel comes first");
+        assert_eq!(container["image"], format!("rust:{channel}-bookworm"));
+        let version = |feature: &str| {
+            let version =
+                &container["features"][format!("ghcr.io/devcontainers/features/{feature}:1")]["version"];
+            version.as_str().expect("a feature with a version").to_owned()
+        };
+        assert!(node_major(&format!("v{}", version("node"))) >= Some(MIN_NODE_MAJOR));
+        assert!(go_minor(&format!("go{}", version("go"))) >= Some(MIN_GO_MINOR));
+        assert_eq!(container["postCreateCommand"], "cargo xtask test --only setup");
     }
 }
