@@ -1,6 +1,6 @@
 //! The order of the questions.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use plimsoll_cable::subprotocol::{Dialect, EXTENDED_JSON};
 use plimsoll_clients::{
@@ -14,8 +14,8 @@ use crate::{
     TlsFinding, Verdict,
     caller::{Caller, Offer, Origin},
     greeting,
-    meeting::{Heard, Listening, Meeting, Opened},
-    refusal,
+    meeting::{GREETING_LIMIT, Heard, Listening, Meeting, Opened},
+    refusal::{self, Refusal},
 };
 
 /// Paths on which WebSockets usually are: Action Cable, Socket.IO, Phoenix, and others.
@@ -37,13 +37,29 @@ const MAX_GREETING_CHARS: usize = 200;
 /// # Errors
 /// The trusted certificates of the question cannot be used. Everything that a server does is a finding.
 pub async fn examine(question: &Question) -> Result<Findings, TlsError> {
-    let mut examination = Examination {
-        question,
-        caller: Caller::new(question)?,
-        target: question.target.clone(),
-        findings: Findings::before(question.target.url()),
-    };
+    let mut examination = Examination::of(question)?;
     examination.run().await;
+    Ok(examination.end())
+}
+
+/// What [`recognize`] may do to the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Approach {
+    /// Listens to the greeting for at most this time, and sends nothing.
+    Listen(Duration),
+    /// Listens for two seconds, and sends a heartbeat of Phoenix to a server that is silent. A server without HTTP gets a
+    /// call of gRPC over another connection.
+    Ask,
+}
+
+/// Recognizes the kind of a server, or why it lets no client in, over one connection. Another one corrects a scheme that
+/// does not fit the port, or a certificate that is not accepted. Sub-protocols, origins, other paths and pings stay unknown.
+///
+/// # Errors
+/// The trusted certificates of the question cannot be used. Everything that a server does is a finding.
+pub async fn recognize(question: &Question, approach: Approach) -> Result<Findings, TlsError> {
+    let mut examination = Examination::of(question)?;
+    examination.glance(approach).await;
     Ok(examination.end())
 }
 
@@ -62,19 +78,20 @@ enum Correction {
     Unverified(String),
 }
 
-impl Examination<'_> {
+impl<'a> Examination<'a> {
+    fn of(question: &'a Question) -> Result<Self, TlsError> {
+        Ok(Self {
+            question,
+            caller: Caller::new(question)?,
+            target: question.target.clone(),
+            findings: Findings::before(question.target.url()),
+        })
+    }
+
     async fn run(&mut self) {
-        if let Err(error) = self.caller.resolve().await {
-            self.findings.problems.push(Problem::Unreachable {
-                reason: error.to_string(),
-                advice: None,
-            });
-            return;
-        }
-        let Some(meeting) = self.approach().await else {
+        let Some(meeting) = self.approach(Listening::Pings).await else {
             return;
         };
-        self.note_way(&meeting);
         match meeting.outcome {
             Ok(opened) => self.understand(opened),
             Err(error) => self.understand_failure(&error, meeting.response).await,
@@ -83,6 +100,34 @@ impl Examination<'_> {
             self.ask_about_protocols().await;
             self.ask_about_origins().await;
             self.ask_about_credentials().await;
+        }
+    }
+
+    async fn glance(&mut self, approach: Approach) {
+        let listening = match approach {
+            Approach::Listen(limit) => Listening::Greeting(limit),
+            Approach::Ask => Listening::Kind,
+        };
+        let Some(meeting) = self.approach(listening).await else {
+            return;
+        };
+        match (meeting.outcome, meeting.response) {
+            (Ok(opened), _) => self.understand(opened),
+            (Err(ConnectError::Handshake(_)), Some(response)) if response.head.status != 101 => {
+                let refusal = refusal::understand(&response);
+                self.accept_refusal(refusal);
+            }
+            (Err(error), response) if approach == Approach::Ask => {
+                self.understand_failure(&error, response).await;
+            }
+            (Err(error), _) => {
+                let kind = if self.is_unanswered(&error) {
+                    Kind::Nothing
+                } else {
+                    Kind::Unknown
+                };
+                self.give_up(kind, &error);
+            }
         }
     }
 
@@ -95,12 +140,22 @@ impl Examination<'_> {
     }
 
     /// The first connection that gets through TLS, or fails for another reason.
-    async fn approach(&mut self) -> Option<Meeting> {
+    async fn approach(&mut self, listening: Listening) -> Option<Meeting> {
+        if let Err(error) = self.caller.resolve().await {
+            self.findings.problems.push(Problem::Unreachable {
+                reason: error.to_string(),
+                advice: None,
+            });
+            return None;
+        }
         loop {
             let offer = Offer::of(self.question);
-            let meeting = self.caller.meet(&self.target, &offer, Listening::Yes).await?;
+            let meeting = self.caller.meet(&self.target, &offer, listening).await?;
             match self.correction(&meeting) {
-                None => return Some(meeting),
+                None => {
+                    self.note_way(&meeting);
+                    return Some(meeting);
+                }
                 Some(correction) => self.correct(correction),
             }
         }
@@ -167,7 +222,7 @@ impl Examination<'_> {
             is_deflated,
             heard,
         } = opened;
-        let milliseconds = |duration: std::time::Duration| (duration.as_secs_f64() * 1e6).round() / 1e3;
+        let milliseconds = |duration: Duration| (duration.as_secs_f64() * 1e6).round() / 1e3;
         let findings = &mut self.findings;
         findings.handshake = Some(Handshake {
             tcp_ms: milliseconds(timings.tcp_connect),
@@ -196,10 +251,7 @@ impl Examination<'_> {
 
     async fn understand_failure(&mut self, error: &ConnectError, response: Option<Response>) {
         match (error, response) {
-            (ConnectError::Tcp { .. } | ConnectError::NoAddress, _) => self.give_up(Kind::Nothing, error),
-            (ConnectError::TimedOut { .. }, _) if self.findings.address.is_none() => {
-                self.give_up(Kind::Nothing, error);
-            }
+            _ if self.is_unanswered(error) => self.give_up(Kind::Nothing, error),
             (ConnectError::Handshake(_), Some(response)) if response.head.status != 101 => {
                 self.understand_refusal(&response).await;
             }
@@ -207,6 +259,15 @@ impl Examination<'_> {
                 Some(true) => self.findings.kind = Kind::Grpc,
                 _ => self.give_up(Kind::Unknown, error),
             },
+        }
+    }
+
+    /// Whether no connection was made.
+    fn is_unanswered(&self, error: &ConnectError) -> bool {
+        match error {
+            ConnectError::Tcp { .. } | ConnectError::NoAddress => true,
+            ConnectError::TimedOut { .. } => self.findings.address.is_none(),
+            _ => false,
         }
     }
 
@@ -220,14 +281,18 @@ impl Examination<'_> {
 
     async fn understand_refusal(&mut self, response: &Response) {
         let refusal = refusal::understand(response);
-        self.findings.kind = refusal.kind;
-        if matches!(refusal.problem, Some(Problem::Unauthorized { .. })) {
-            self.findings.authentication = Authentication::Refused;
-        }
         if refusal.may_be_elsewhere
             && (self.is_open_without_origin(response).await || self.is_elsewhere().await)
         {
             return;
+        }
+        self.accept_refusal(refusal);
+    }
+
+    fn accept_refusal(&mut self, refusal: Refusal) {
+        self.findings.kind = refusal.kind;
+        if matches!(refusal.problem, Some(Problem::Unauthorized { .. })) {
+            self.findings.authentication = Authentication::Refused;
         }
         let is_expected = self.question.is_http
             && matches!(refusal.problem, Some(Problem::NoWebSocket { status: 200..=299 }));
@@ -245,7 +310,7 @@ impl Examination<'_> {
             origin: Origin::None,
             ..Offer::of(self.question)
         };
-        let meeting = self.caller.meet(&self.target, &offer, Listening::Yes).await;
+        let meeting = self.caller.meet(&self.target, &offer, Listening::Pings).await;
         let Some(Ok(opened)) = meeting.map(|meeting| meeting.outcome) else {
             return false;
         };
@@ -265,7 +330,7 @@ impl Examination<'_> {
             }
             let meeting = self
                 .caller
-                .meet(&target, &Offer::of(self.question), Listening::Yes)
+                .meet(&target, &Offer::of(self.question), Listening::Pings)
                 .await;
             let Some(Ok(opened)) = meeting.map(|meeting| meeting.outcome) else {
                 continue;
@@ -376,7 +441,7 @@ impl Examination<'_> {
         };
         // A server that is silent says no more after its handshake.
         let listening = match self.findings.greeting {
-            Some(_) => Listening::Greeting,
+            Some(_) => Listening::Greeting(GREETING_LIMIT),
             None => Listening::No,
         };
         let meeting = match &bare {

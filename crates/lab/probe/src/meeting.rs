@@ -13,10 +13,13 @@ use plimsoll_clients::websocket::{
 use plimsoll_websocket::{Event, Opcode};
 use tokio::time::timeout;
 
-use crate::{Kind, greeting};
+use crate::{
+    Kind,
+    greeting::{self, Greeting},
+};
 
 /// How long a greeting may take.
-const GREETING_LIMIT: Duration = Duration::from_secs(2);
+pub(crate) const GREETING_LIMIT: Duration = Duration::from_secs(2);
 
 /// How long the answer to a heartbeat may take.
 const ANSWER_LIMIT: Duration = Duration::from_secs(2);
@@ -36,10 +39,12 @@ const MAX_MESSAGE_CHARS: usize = 2000;
 pub(crate) enum Listening {
     /// Only the handshake matters.
     No,
-    /// Until the first message.
-    Greeting,
-    /// Until the kind of the server and its pings are known.
-    Yes,
+    /// Until the first message, at most for this time. Nothing is sent.
+    Greeting(Duration),
+    /// Until the kind of the server is known. A server that is silent gets a heartbeat.
+    Kind,
+    /// Until the kind of the server and its pings are known. A server that is silent gets a heartbeat.
+    Pings,
 }
 
 /// A connection that is over.
@@ -64,7 +69,7 @@ pub(crate) struct Opened {
 pub(crate) struct Heard {
     messages: Vec<(Instant, String)>,
     ping_frames: Vec<Instant>,
-    /// The server's kind. None if the connection did not listen.
+    /// The server's kind, as far as its messages show it. None if the connection did not listen.
     pub(crate) kind: Option<Kind>,
 }
 
@@ -99,8 +104,17 @@ async fn listen(connection: Connection, path_and_query: &str, listening: Listeni
     let hearing = async {
         match listening {
             Listening::No => {}
-            Listening::Greeting => heard.hear_greeting(&mut conversation).await,
-            Listening::Yes => heard.find_kind(&mut conversation, path_and_query).await,
+            Listening::Greeting(limit) => {
+                heard.hear_greeting(&mut conversation, limit).await;
+            }
+            Listening::Kind => {
+                heard.find_kind(&mut conversation, path_and_query).await;
+            }
+            Listening::Pings => {
+                if heard.find_kind(&mut conversation, path_and_query).await {
+                    heard.hear_pings(&mut conversation).await;
+                }
+            }
         }
     };
     // What was heard until the end of the time counts.
@@ -127,26 +141,28 @@ impl Heard {
         self.ping_frames.iter().copied()
     }
 
-    async fn hear_greeting(&mut self, conversation: &mut Conversation) {
-        self.read(conversation, GREETING_LIMIT, |heard| heard.first().is_some())
+    /// Listens to the first message and understands it.
+    async fn hear_greeting(&mut self, conversation: &mut Conversation, limit: Duration) -> Option<Greeting> {
+        self.kind = Some(Kind::Websocket);
+        self.read(conversation, limit, |heard| heard.first().is_some())
             .await;
+        let greeting = greeting::understand(self.first()?)?;
+        self.kind = Some(greeting.kind);
+        Some(greeting)
     }
 
-    async fn find_kind(&mut self, conversation: &mut Conversation, path_and_query: &str) {
-        self.kind = Some(Kind::Websocket);
-        self.hear_greeting(conversation).await;
-        let Some(first) = self.first() else {
+    /// Finds the kind of the server. Returns whether it has welcomed a client of Action Cable, and will send pings.
+    async fn find_kind(&mut self, conversation: &mut Conversation, path_and_query: &str) -> bool {
+        let greeting = self.hear_greeting(conversation, GREETING_LIMIT).await;
+        if self.first().is_none() {
             self.ask(conversation, path_and_query).await;
-            return;
-        };
-        let Some(greeting) = greeting::understand(first) else {
-            return;
-        };
-        self.kind = Some(greeting.kind);
-        if greeting.kind.is_cable() && !greeting.is_refusal {
-            self.read(conversation, PINGS_LIMIT, |heard| heard.pings().nth(1).is_some())
-                .await;
         }
+        greeting.is_some_and(|greeting| greeting.kind.is_cable() && !greeting.is_refusal)
+    }
+
+    async fn hear_pings(&mut self, conversation: &mut Conversation) {
+        self.read(conversation, PINGS_LIMIT, |heard| heard.pings().nth(1).is_some())
+            .await;
     }
 
     /// Sends a heartbeat to a server that is silent.
