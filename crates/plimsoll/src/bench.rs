@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand};
 
 mod args;
+mod detection;
 mod enter;
 mod fleet;
 mod http_options;
@@ -103,7 +104,7 @@ impl<A: Typed> Command<A> {
             return outcome;
         }
         let Self {
-            workload,
+            mut workload,
             session,
             fleet,
         } = self;
@@ -113,6 +114,7 @@ impl<A: Typed> Command<A> {
                 .check_fleet()
                 .map_err(|mistake| Failure::Usage(mistake.to_string()))?;
         }
+        detection::complete(&mut workload, session.quiet)?;
         let has_own_workers = workload.n_workers().is_some();
         let bench = workload.bench(session.format, &session.watch.targets);
         let bench = bench.map_err(|mistake| Failure::Usage(mistake.to_string()))?;

@@ -14,6 +14,7 @@ use plimsoll_clients::target::Target;
 use plimsoll_probe::{Authentication, Findings, Kind, Question, script};
 use serde_json::Value;
 
+pub(crate) use self::words::{quoted, shown, title};
 use crate::{
     bench::parse_header,
     exit::{Failure, Status},
@@ -86,7 +87,7 @@ impl Options {
             let findings = plimsoll_probe::examine(&question).await;
             findings.map_err(|error| Failure::Usage(error.to_string()))
         })?;
-        let shown = words::shown(&findings);
+        let shown = shown(&findings);
         match self.format {
             Format::Text => {
                 let text = screen::draw(
@@ -175,7 +176,7 @@ impl Options {
             origin: self.origin.clone(),
         };
         let Some(text) = script::write(findings, &parameters) else {
-            let title = words::title(&words::shown(findings));
+            let title = title(&shown(findings));
             return Err(refusal(&format!("{title}, and scripts have no client for it")));
         };
         let mut file = new::open(path, self.force).map_err(|error| new::refusal(path, &error))?;

@@ -3,9 +3,10 @@
 use std::{fmt, str::FromStr};
 
 /// A wire format together with the way a client becomes ready (docs/reference/bench.md, Server types).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ServerType {
     /// The websocket-shootout's JSON in text frames; ready when the upgrade is accepted.
+    #[default]
     Json,
     /// The websocket-shootout's binary frames; ready when the upgrade is accepted.
     Binary,

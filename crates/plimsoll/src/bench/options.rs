@@ -247,7 +247,7 @@ fn common(args: ClientArgs, workload: Workload) -> Result<Common, UsageError> {
     if !args.worker_addr.is_empty() {
         return Err(UsageError::WorkerAddr);
     }
-    let (server_type, encoding) = (args.server_type, args.action_cable_encoding);
+    let (server_type, encoding) = (args.server_type.unwrap_or_default(), args.action_cable_encoding);
     if encoding.is_binary() && !server_type.is_cable() {
         return Err(UsageError::Encoding {
             encoding,
@@ -365,6 +365,10 @@ impl Typed for BroadcastArgs {
         self.clients.url = url;
     }
 
+    fn clients(&mut self) -> Option<&mut ClientArgs> {
+        Some(&mut self.clients)
+    }
+
     fn n_workers(&self) -> Option<usize> {
         self.clients.workers
     }
@@ -391,6 +395,10 @@ impl Typed for EchoArgs {
         self.clients.url = url;
     }
 
+    fn clients(&mut self) -> Option<&mut ClientArgs> {
+        Some(&mut self.clients)
+    }
+
     fn n_workers(&self) -> Option<usize> {
         self.clients.workers
     }
@@ -415,6 +423,14 @@ impl Typed for ConnectArgs {
 
     fn set_url(&mut self, url: String) {
         self.clients.url = url;
+    }
+
+    fn clients(&mut self) -> Option<&mut ClientArgs> {
+        Some(&mut self.clients)
+    }
+
+    fn type_for_cable(&self) -> ServerType {
+        ServerType::ActionCableConnect
     }
 
     fn n_workers(&self) -> Option<usize> {

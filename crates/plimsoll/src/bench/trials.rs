@@ -5,11 +5,12 @@ use plimsoll_shootout::Trials;
 
 use super::{
     args::{BroadcastArgs, ClientArgs, ConnectArgs, DEFAULT_STEP_SIZE, EchoArgs},
+    detection,
     fleet::Errand,
     options::UsageError,
     typed::Typed,
 };
-use crate::fleet::Wanted;
+use crate::{exit::Failure, fleet::Wanted};
 
 /// A bench that a search tries with more and fewer clients.
 #[derive(Debug)]
@@ -19,28 +20,32 @@ pub(crate) struct Searched {
     pub(crate) errand: Option<Errand>,
 }
 
-/// The trials of a workload with these flags and watched targets, on the fleet that is wanted.
+/// The trials of a workload with these flags and watched targets, on the fleet that is wanted. Without `--server-type`,
+/// the server is examined.
 ///
 /// # Errors
-/// The flags ask for something impossible, or for something that a search decides.
+/// The flags ask for something impossible, or for something that a search decides; or no workload speaks the server's
+/// protocol.
 pub(crate) fn of_flags<A>(
-    flags: A,
+    mut flags: A,
     watched: &[Target],
     wanted: Option<Wanted>,
-) -> Result<Searched, UsageError>
+    is_quiet: bool,
+) -> Result<Searched, Failure>
 where
     A: Typed<Mistake = UsageError>,
     Trials: TryFrom<A, Error = UsageError>,
 {
     if wanted.is_some() {
-        flags.check_fleet()?;
+        flags.check_fleet().map_err(usage)?;
     }
+    detection::complete(&mut flags, is_quiet)?;
     let has_own_workers = flags.n_workers().is_some();
-    let mut trials = Trials::try_from(flags)?;
+    let mut trials = Trials::try_from(flags).map_err(usage)?;
     trials
         .records()
         .check(&Memory::read())
-        .map_err(|need| UsageError::Records(need.to_string()))?;
+        .map_err(|need| usage(UsageError::Records(need.to_string())))?;
     let common = match &mut trials {
         Trials::Exchange(options) => &mut options.common,
         Trials::Connect(options) => &mut options.common,
@@ -50,6 +55,10 @@ where
         trials,
         errand: wanted.map(|wanted| Errand::new(wanted, has_own_workers)),
     })
+}
+
+fn usage(mistake: UsageError) -> Failure {
+    Failure::Usage(mistake.to_string())
 }
 
 impl TryFrom<BroadcastArgs> for Trials {

@@ -4,8 +4,9 @@ use std::fmt::Display;
 
 use clap::Args;
 use plimsoll_load::watch::Target;
-use plimsoll_shootout::Bench;
+use plimsoll_shootout::{Bench, ServerType};
 
+use super::args::ClientArgs;
 use crate::{
     exit::Failure,
     fleet::{FleetFlags, Wanted},
@@ -54,6 +55,16 @@ pub(crate) trait Typed: Args {
 
     /// Replaces the URL of the server.
     fn set_url(&mut self, url: String);
+
+    /// The flags of WebSocket clients, whose `--server-type` may be left out; `None` without such clients.
+    fn clients(&mut self) -> Option<&mut ClientArgs> {
+        None
+    }
+
+    /// The server type for servers of Action Cable.
+    fn type_for_cable(&self) -> ServerType {
+        ServerType::ActionCable
+    }
 
     /// The form of the result, if the workload's own flags name it.
     fn format(&self) -> Option<Format> {

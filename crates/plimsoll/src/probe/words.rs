@@ -5,7 +5,7 @@ use std::path::Path;
 use plimsoll_probe::{Authentication, Findings, Kind, Origins, Ping, PingSource, Problem, Verdict, script};
 
 /// The findings with the tokens and other secrets of their URLs hidden.
-pub(super) fn shown(findings: &Findings) -> Findings {
+pub(crate) fn shown(findings: &Findings) -> Findings {
     let hidden = |url: &str| plimsoll_redacted::url_with_query(url).into_owned();
     let mut findings = findings.clone();
     findings.url = hidden(&findings.url);
@@ -36,7 +36,7 @@ pub(super) fn secrets_in_script(findings: &Findings) -> Option<String> {
 }
 
 /// The kind of server, as the end of no sentence: `ws://… speaks Action Cable`.
-pub(super) fn title(findings: &Findings) -> String {
+pub(crate) fn title(findings: &Findings) -> String {
     let url = &findings.url;
     let is_page = findings.problems.is_empty();
     match findings.kind {
@@ -261,7 +261,7 @@ pub(super) fn run_command(path: &Path, header_names: &[String]) -> String {
 }
 
 /// A word for the shell.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@".contains(c);
     if word.chars().all(is_plain) {
         word.to_owned()

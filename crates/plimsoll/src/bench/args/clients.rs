@@ -19,9 +19,10 @@ pub(crate) struct ClientArgs {
     #[arg(value_name = "URL")]
     pub(crate) url: String,
     /// Protocol of the server: json, binary, actioncable, actioncable-connect (connect only), or echo (a server that
-    /// sends every text back; not for broadcast)
-    #[arg(long, value_name = "TYPE", default_value = "json")]
-    pub(crate) server_type: ServerType,
+    /// sends every text back; not for broadcast) [default: the server is examined; actioncable, or for connect
+    /// actioncable-connect, if it greets as Action Cable, otherwise json]
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) server_type: Option<ServerType>,
     /// Action Cable identifier to subscribe to, sent unchanged
     #[arg(
         long,

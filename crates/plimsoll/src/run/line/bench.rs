@@ -98,11 +98,9 @@ where
         let flags = self.search;
         flags.fleet.refuse_losses(NO_LOSSES)?;
         let wanted = flags.fleet.wanted(surroundings)?;
-        let bench = bench::searched(self.workload, &flags.results.watch, wanted);
-        Ok(BenchSearch {
-            bench: bench.map_err(|error| Failure::Usage(error.to_string()))?,
-            flags,
-        })
+        let results = &flags.results;
+        let bench = bench::searched(self.workload, &results.watch, wanted, results.quiet)?;
+        Ok(BenchSearch { flags, bench })
     }
 }
 
