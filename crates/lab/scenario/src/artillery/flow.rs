@@ -187,6 +187,8 @@ pub(crate) struct Receive {
     /// On which of the user's connections.
     pub(crate) place: usize,
     pub(crate) answers: Answers,
+    /// Whether the time until the first message is a response time.
+    pub(crate) is_timed: bool,
 }
 
 impl Time {

@@ -350,8 +350,7 @@ impl<'a> User<'a> {
                 sessions.perform(wait.place, step).await?;
             }
             Step::Receive(receive) => {
-                let step =
-                    async |session: &mut Session<'a>| session.receive(&receive.answers, variables).await;
+                let step = async |session: &mut Session<'a>| session.receive(receive, variables).await;
                 sessions.perform(receive.place, step).await?;
             }
             // `follow` does these.

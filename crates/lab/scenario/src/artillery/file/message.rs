@@ -147,12 +147,22 @@ impl<'a> Reader<'a> {
                 n: n_answers(part)?,
                 timeout: None,
             };
-            return Some(Step::Receive(Box::new(Receive { place, answers })));
+            let is_timed = false;
+            return Some(Step::Receive(Box::new(Receive {
+                place,
+                answers,
+                is_timed,
+            })));
         }
         let mut fields = part.fields_of(&keys::RECEIVE)?;
         let answers = self.answers(&mut fields, "count");
+        let is_timed = fields.get("timed").and_then(|part| part.boolean());
         fields.finish();
-        Some(Step::Receive(Box::new(Receive { place, answers })))
+        Some(Step::Receive(Box::new(Receive {
+            place,
+            answers,
+            is_timed: is_timed.unwrap_or(false),
+        })))
     }
 
     fn answers(&self, fields: &mut Fields<'a>, count: &'static str) -> Answers {

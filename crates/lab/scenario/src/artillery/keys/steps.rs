@@ -250,12 +250,7 @@ pub(in super::super) static CONNECT: Shape = Shape {
 
 const ANSWER_TIMEOUT: Key = Key::new("timeout", FIXED_DURATION, "The time limit for the messages.").beyond();
 const N_ANSWERS: Kind = Kind::Whole(1, 10_000);
-const INCOMING: &[Key] = &[
-    CAPTURES,
-    MATCHES,
-    Key::new("count", N_ANSWERS, "How many.").beyond(),
-    ANSWER_TIMEOUT,
-];
+const N_INCOMING: Key = Key::new("count", N_ANSWERS, "How many.").beyond();
 
 pub(in super::super) static SEND: Shape = Shape {
     name: "send",
@@ -272,12 +267,24 @@ pub(in super::super) static SEND: Shape = Shape {
 pub(in super::super) static WAIT: Shape = Shape {
     name: "wait",
     about: "Messages to wait for.",
-    keys: INCOMING,
+    keys: &[CAPTURES, MATCHES, N_INCOMING, ANSWER_TIMEOUT],
     rules: &[],
 };
 pub(in super::super) static RECEIVE: Shape = Shape {
     name: "receive",
     about: "Messages to take.",
-    keys: INCOMING,
+    keys: &[
+        CAPTURES,
+        MATCHES,
+        N_INCOMING,
+        ANSWER_TIMEOUT,
+        Key::new(
+            "timed",
+            Kind::Boolean,
+            "Whether the time until the first of them counts as a response time: from the latest message of the user, or \
+             else from the beginning of its connection.",
+        )
+        .beyond(),
+    ],
     rules: &[],
 };

@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, time::Instant};
 
 use plimsoll_clients::{
-    inbox::{Capacity, Inbox, Overflow},
+    inbox::{Capacity, HeapBytes, Inbox, Overflow},
     websocket::Recipient,
 };
 use plimsoll_load::metrics::Recorder;
@@ -20,11 +20,17 @@ const INBOX: Capacity = Capacity {
     overflow: Overflow::DropOldest,
 };
 
-/// A message for a waiting step.
+/// A message, and when it was read.
 #[derive(Debug)]
 pub(super) struct Arrival {
     pub(super) at: Instant,
     pub(super) body: Box<[u8]>,
+}
+
+impl HeapBytes for Arrival {
+    fn heap_bytes(&self) -> usize {
+        self.body.len()
+    }
 }
 
 /// Counts and times messages, and dispatches them.
@@ -36,7 +42,7 @@ pub(super) struct Reception<'a> {
     /// Messages for the waiting step, at most as many as it still needs. Further ones go to the inbox.
     arrivals: VecDeque<Arrival>,
     n_wanted: usize,
-    inbox: Option<Inbox<Box<[u8]>>>,
+    inbox: Option<Inbox<Arrival>>,
 }
 
 impl<'a> Reception<'a> {
@@ -75,8 +81,14 @@ impl<'a> Reception<'a> {
     }
 
     /// The inbox of messages that no step has taken.
-    pub(super) fn inbox(&mut self) -> Option<&mut Inbox<Box<[u8]>>> {
+    pub(super) fn inbox(&mut self) -> Option<&mut Inbox<Arrival>> {
         self.inbox.as_mut()
+    }
+
+    /// Records an answer that arrived at this time.
+    pub(super) fn time(&self, arrived: Instant, sent: Instant) {
+        let time = arrived.saturating_duration_since(sent);
+        self.recorder.record(self.metrics.response_time, time);
     }
 }
 
@@ -91,14 +103,15 @@ impl Recipient for Reception<'_> {
         if let Some(trip) = self.trips.received(body, at) {
             self.recorder.record(self.metrics.response_time, trip);
         }
+        let arrival = || Arrival {
+            at,
+            body: body.into(),
+        };
         if self.n_wanted > 0 {
             self.n_wanted -= 1;
-            self.arrivals.push_back(Arrival {
-                at,
-                body: body.into(),
-            });
+            self.arrivals.push_back(arrival());
         } else if let Some(inbox) = &mut self.inbox {
-            let n_dropped = inbox.push(body.into());
+            let n_dropped = inbox.push(arrival());
             if n_dropped > 0 {
                 self.recorder.count(self.metrics.inbox_dropped, n_dropped);
             }

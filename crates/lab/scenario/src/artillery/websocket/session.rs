@@ -19,7 +19,7 @@ use super::{Opening, reception::Reception};
 use crate::artillery::{
     capture::{Answer, MismatchError, has_all, take},
     failure::Failure,
-    flow::{Answers, Connect, Wanted},
+    flow::{Answers, Connect, Receive, Wanted},
     metrics::Metrics,
     variables::Variables,
 };
@@ -33,6 +33,8 @@ pub(crate) struct Session<'a> {
     traffic: Rc<Traffic>,
     /// The default time limit of answers.
     timeout: Duration,
+    /// When the latest message was sent, or else when connecting began.
+    spoke_at: Instant,
 }
 
 impl<'a> Session<'a> {
@@ -47,6 +49,7 @@ impl<'a> Session<'a> {
     ) -> Result<Self, Failure> {
         recorder.count(metrics.websocket.sessions, 1);
         let traffic = Rc::new(Traffic::default());
+        let began = Instant::now();
         let opened = opening.open(own, variables, &traffic).await;
         let (connection, timings) = opened.inspect_err(|_| count(&traffic, metrics, &recorder))?;
         recorder.record(metrics.websocket.connecting, timings.total());
@@ -55,13 +58,15 @@ impl<'a> Session<'a> {
             reception: Reception::new(metrics, recorder, has_inbox),
             traffic,
             timeout,
+            spoke_at: began,
         })
     }
 
     /// Sends a message and waits until the socket has taken it. Its return is timed separately.
     pub(crate) async fn send(&mut self, payload: &str) -> Result<(), Failure> {
         self.conversation.queue(Opcode::Text, payload.as_bytes())?;
-        self.reception.sent(payload.as_bytes(), Instant::now());
+        self.spoke_at = Instant::now();
+        self.reception.sent(payload.as_bytes(), self.spoke_at);
         self.flush().await
     }
 
@@ -76,6 +81,7 @@ impl<'a> Session<'a> {
         self.read_what_is_there().await?;
         self.conversation.queue(Opcode::Text, payload.as_bytes())?;
         let sent = Instant::now();
+        self.spoke_at = sent;
         self.reception.want(answers.n);
         self.flush().await?;
         self.next_messages(answers, Some(sent), variables).await
@@ -91,22 +97,32 @@ impl<'a> Session<'a> {
     /// Takes matching messages from the inbox as they arrive.
     pub(crate) async fn receive(
         &mut self,
-        answers: &Answers,
+        Receive {
+            answers, is_timed, ..
+        }: &Receive,
         variables: &mut Variables,
     ) -> Result<(), Failure> {
         let deadline = self.deadline(answers);
-        for _ in 0..answers.n {
+        for position in 0..answers.n {
             let mut n_seen = 0;
             let found = self.read_until(deadline, |reception| {
                 let is_wanted =
                     |body: &[u8]| has_all(&answers.wanted.matches, &Answer::new(body, None), variables);
                 let inbox = reception.inbox()?;
-                let found = inbox.take_first(n_seen, |body| is_wanted(body));
+                let found = inbox.take_first(n_seen, |arrival| is_wanted(&arrival.body));
                 n_seen = inbox.len();
                 found
             });
-            let message = found.await?;
-            take(&answers.wanted.captures, &Answer::new(&message, None), variables)?;
+            let arrival = found.await?;
+            take(
+                &answers.wanted.captures,
+                &Answer::new(&arrival.body, None),
+                variables,
+            )?;
+            // An answer without what is to be captured is none.
+            if *is_timed && position == 0 {
+                self.reception.time(arrival.at, self.spoke_at);
+            }
         }
         Ok(())
     }
@@ -143,11 +159,7 @@ impl<'a> Session<'a> {
             for _ in 0..answers.n {
                 let arrival = self.read_until(deadline, Reception::next).await?;
                 if let Some(sent) = sent.take() {
-                    let time = arrival.at.saturating_duration_since(sent);
-                    let Reception {
-                        metrics, recorder, ..
-                    } = &self.reception;
-                    recorder.record(metrics.response_time, time);
+                    self.reception.time(arrival.at, sent);
                 }
                 answers.wanted.apply(&arrival.body, variables)?;
             }
