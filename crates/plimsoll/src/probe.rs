@@ -14,7 +14,7 @@ use plimsoll_clients::target::Target;
 use plimsoll_probe::{Authentication, Findings, Kind, Question, script};
 use serde_json::Value;
 
-pub(crate) use self::words::{quoted, shown, title};
+pub(crate) use self::words::{problem, quoted, shown, title};
 use crate::{
     bench::parse_header,
     exit::{Failure, Status},
@@ -207,7 +207,7 @@ fn target(url: &str) -> Result<(Target, bool), Failure> {
     Ok((target, is_http))
 }
 
-fn object(text: &str) -> Result<Value, String> {
+pub(crate) fn object(text: &str) -> Result<Value, String> {
     match serde_json::from_str(text) {
         Ok(value @ Value::Object(_)) => Ok(value),
         _ => Err("expected a JSON object, for example '{\"id\": 1}'".to_owned()),

@@ -153,6 +153,13 @@ impl<'a> Session<'a> {
         &self.basis
     }
 
+    /// Whether a test may draw its own progress: on a terminal, and no flag asks for another view or for none.
+    pub(crate) fn is_drawable(&self) -> bool {
+        let flags = self.flags;
+        let has_view = flags.live.is_wanted();
+        self.basis.is_drawable() && !flags.quiet && !has_view && flags.format == Format::Text
+    }
+
     /// Runs a test on the engine to its exit code. To be polled on a local runtime.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 //! the same way (`web/src/format.ts`); the columns of the terminal have k6's form, see [`quantity`](crate::quantity).
 
 /// Microseconds: `850 µs`, `1.26 ms`, `1.5 s`, `2 min 5 s`.
-pub(crate) fn duration(us: f64) -> String {
+pub fn duration(us: f64) -> String {
     match us {
         0.0 => "0 ms".to_owned(),
         us if us < 999.5 => format!("{} µs", digits(us)),

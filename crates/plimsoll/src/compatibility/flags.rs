@@ -187,7 +187,12 @@ pub(super) const ARTILLERY: Table = &[
 /// Commands of Artillery.
 pub(super) const ARTILLERY_COMMANDS: Table = &[
     ("run", Same),
-    ("quick", Differs("flags as of `run`: see `plimsoll quick --help`")),
+    (
+        "quick",
+        Differs(
+            "the server is examined first, and the result is one screen; flags as of `run`: see `plimsoll quick --help`",
+        ),
+    ),
     (
         "report",
         Differs("`plimsoll report` makes a page of the JSON reports"),

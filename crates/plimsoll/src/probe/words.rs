@@ -59,7 +59,7 @@ pub(crate) fn title(findings: &Findings) -> String {
 }
 
 /// A problem, and the way out of it.
-pub(super) fn problem(problem: &Problem) -> (String, String) {
+pub(crate) fn problem(problem: &Problem) -> (String, String) {
     let pair = |what: &str, next: &str| (what.to_owned(), next.to_owned());
     match problem {
         Problem::Unreachable { reason, advice } => pair(

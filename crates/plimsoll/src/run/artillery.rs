@@ -42,7 +42,7 @@ pub(super) fn execute(arguments: &[OsString], surroundings: &Surroundings<'_>) -
         return outcome;
     }
     let sources = read_files(&options.test_files, &options.test, surroundings)?;
-    run_local(file_test::conduct(&options, sources, surroundings))
+    run_local(file_test::conduct(&options, sources, None, surroundings))
 }
 
 /// The flags of a file.

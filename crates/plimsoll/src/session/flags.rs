@@ -65,6 +65,11 @@ pub(crate) struct SessionFlags {
 }
 
 impl SessionFlags {
+    /// Whether a run in which everything failed ends well.
+    pub(crate) fn ignores_failures(&self) -> bool {
+        self.errors.are_ignored()
+    }
+
     /// The flags that decide about a series of runs.
     pub(crate) fn series(&self) -> SeriesFlags<'_> {
         SeriesFlags {

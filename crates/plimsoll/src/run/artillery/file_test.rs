@@ -1,6 +1,12 @@
 //! The run of an Artillery file: its plan, its reports, and the verdict of its checks.
 
-use std::{cell::RefCell, fmt::Write as _, io, sync::Arc, time::Duration};
+use std::{
+    cell::RefCell,
+    fmt::Write as _,
+    io::{self, IsTerminal as _},
+    sync::Arc,
+    time::Duration,
+};
 
 use plimsoll_load::{
     generator::Health,
@@ -25,6 +31,7 @@ use super::{
     marks::Marking,
     names::ALL_NAMES,
     options::{Options, ResultFlags},
+    quick::{Look, View, refusal_of_all},
     reports::Reports,
     slack, summary,
 };
@@ -37,10 +44,11 @@ use crate::{
 /// Where all figures are when nothing succeeded. `plimsoll quick` has these flags, too.
 const ELSEWHERE: &str = "--format json, or --report FILE.html";
 
-/// Runs the test of these files.
+/// Runs the test of these files. A quick look has a view of its own in place of Artillery's reports.
 pub(super) async fn conduct(
     options: &Options,
     sources: Vec<Source>,
+    look: Option<Look>,
     surroundings: &Surroundings<'_>,
 ) -> Result<Status, Failure> {
     options.test.refuse_unsupported().map_err(Failure::Usage)?;
@@ -110,6 +118,8 @@ pub(super) async fn conduct(
         activity,
     } = test.users();
     let screen = Arc::clone(session.basis().screen());
+    let is_live = session.is_drawable() && io::stdout().is_terminal();
+    let view = look.map(|look| View::new(look, Arc::clone(&screen), is_live));
     let file_test = FileTest {
         flags: &options.results,
         format: options.session.format,
@@ -117,7 +127,9 @@ pub(super) async fn conduct(
         style: session::style(&options.session, &io::stdout()),
         name,
         plan,
-        reports: RefCell::new(Reports::new(options, &test, screen, gateways)),
+        reports: RefCell::new(Reports::new(options, view.is_some(), &test, screen, gateways)),
+        view,
+        ignores_failures: options.session.ignores_failures(),
         guard: Guard::new(test.ensure()),
         test: &test,
         activity,
@@ -146,6 +158,10 @@ struct FileTest<'a> {
     plan: Plan,
     test: &'a Test,
     reports: RefCell<Reports<'a>>,
+    /// The view in place of the printed reports; `None` prints them.
+    view: Option<View>,
+    /// Whether a run in which everything failed ends well.
+    ignores_failures: bool,
     guard: Guard<'a>,
     activity: Arc<Activity>,
     /// The result, after the end of the run.
@@ -182,6 +198,9 @@ impl EngineTest for FileTest<'_> {
     fn observe(&self, progress: &Progress<'_>) {
         self.reports.borrow_mut().observe(progress);
         self.guard.observe(progress);
+        if let Some(view) = &self.view {
+            view.observe(progress);
+        }
     }
 
     async fn breached(&self) {
@@ -189,6 +208,9 @@ impl EngineTest for FileTest<'_> {
     }
 
     fn finish(&mut self, result: &RunResult) {
+        if let Some(view) = &self.view {
+            view.clear();
+        }
         let mut figures = self.reports.get_mut().finish(result);
         let n_interrupted = result.iterations.n_interrupted;
         if n_interrupted > 0 {
@@ -221,13 +243,16 @@ impl EngineTest for FileTest<'_> {
     }
 
     fn complete(&self, summary: &mut Summary) {
+        if let Some(view) = &self.view {
+            view.name_causes(summary);
+        }
         if let Some(over) = &self.over {
             summary::judge(summary, &over.verdicts, self.guard.breach());
         }
     }
 
     fn lists_causes(&self, finished: &Finished<'_>, _: &Stages) -> bool {
-        self.is_short(finished)
+        self.is_short(finished) || (self.view.is_some() && self.format == Format::Text)
     }
 
     async fn print(&self, finished: &Finished<'_>, _: &Stages) -> Result<(), Failure> {
@@ -282,7 +307,19 @@ impl EngineTest for FileTest<'_> {
         if result.end == RunEnd::Shutdown {
             return Err(finished.ender.failure());
         }
-        self.over.as_ref().map_or(Ok(Status::Success), Over::verdict)
+        let Some(over) = &self.over else {
+            return Ok(Status::Success);
+        };
+        let refusal = || refusal_of_all(&over.figures.counters);
+        match self
+            .view
+            .as_ref()
+            .filter(|_| !self.ignores_failures)
+            .and_then(|_| refusal())
+        {
+            Some(refusal) => Err(TestFailure::BadResult.because(refusal)),
+            None => over.verdict(),
+        }
     }
 }
 
@@ -299,6 +336,9 @@ impl FileTest<'_> {
         if self.format == Format::Json {
             let document = plimsoll_report::json(finished.summary)?;
             return Ok(session::print(&format!("{document}\n"))?);
+        }
+        if let Some(view) = &self.view {
+            return self.print_view(view, finished, over);
         }
         if self.is_short(finished) {
             let text = finished.summary.futility(ELSEWHERE, self.style);
@@ -320,6 +360,26 @@ impl FileTest<'_> {
             let _ = writeln!(text, "\nApdex score: {score:.3} ({rank})");
         }
         text.push_str(&checks(&over.verdicts));
+        Ok(session::print(&text)?)
+    }
+
+    fn print_view(&self, view: &View, finished: &Finished<'_>, over: &Over) -> Result<(), Failure> {
+        if self.is_quiet {
+            return Ok(());
+        }
+        let mut text = view.text(
+            finished.result,
+            finished.summary,
+            &over.figures.counters,
+            self.style,
+        );
+        // Writing to a string cannot fail.
+        for target in &finished.summary.targets {
+            let _ = write!(text, "\n{}", target.text());
+        }
+        for notice in &finished.result.notices {
+            let _ = writeln!(text, "  {notice}");
+        }
         Ok(session::print(&text)?)
     }
 

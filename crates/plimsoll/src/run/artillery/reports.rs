@@ -40,6 +40,7 @@ pub(super) struct Reports<'a> {
 impl<'a> Reports<'a> {
     pub(super) fn new(
         options: &Options,
+        has_view: bool,
         test: &'a Test,
         screen: Arc<Screen<io::Stderr>>,
         gateways: Gateways,
@@ -47,7 +48,7 @@ impl<'a> Reports<'a> {
         Self {
             gateways,
             mode: options.results.summary_mode.unwrap_or_default(),
-            is_silent: options.session.quiet || options.session.format == Format::Json,
+            is_silent: has_view || options.session.quiet || options.session.format == Format::Json,
             test,
             periods: None,
             n_phases_told: 0,
