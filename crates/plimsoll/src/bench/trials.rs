@@ -37,15 +37,15 @@ where
     Trials: TryFrom<A, Error = UsageError>,
 {
     if wanted.is_some() {
-        flags.check_fleet().map_err(usage)?;
+        flags.check_fleet().map_err(|mistake| usage(&mistake))?;
     }
     detection::complete(&mut flags, is_quiet)?;
     let has_own_workers = flags.n_workers().is_some();
-    let mut trials = Trials::try_from(flags).map_err(usage)?;
+    let mut trials = Trials::try_from(flags).map_err(|mistake| usage(&mistake))?;
     trials
         .records()
         .check(&Memory::read())
-        .map_err(|need| usage(UsageError::Records(need.to_string())))?;
+        .map_err(|need| usage(&UsageError::Records(need.to_string())))?;
     let common = match &mut trials {
         Trials::Exchange(options) => &mut options.common,
         Trials::Connect(options) => &mut options.common,
@@ -57,7 +57,7 @@ where
     })
 }
 
-fn usage(mistake: UsageError) -> Failure {
+fn usage(mistake: &UsageError) -> Failure {
     Failure::Usage(mistake.to_string())
 }
 

@@ -2,6 +2,7 @@
 
 mod bars;
 mod load;
+mod look;
 mod screen;
 mod view;
 
@@ -17,7 +18,10 @@ use plimsoll_probe::{Approach, Findings, Question};
 use serde_json::Value;
 
 use self::load::{Client, Load, Subscription, choose};
-pub(super) use self::view::{Look, View, refusal_of_all};
+pub(super) use self::{
+    look::Look,
+    view::{View, refusal_of_all},
+};
 use super::{
     file_test,
     input::Source,

@@ -155,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    fn check(samples: &[(u64, u64)], width: usize, expected: Expect) {
+    fn check(samples: &[(u64, u64)], width: usize, expected: &Expect) {
         let mut latencies = Histogram::new();
         for &(us, n) in samples {
             latencies.record_n(Duration::from_micros(us), n);
@@ -171,18 +171,18 @@ mod tests {
 
     #[test]
     fn every_sample_is_in_a_bar() {
-        check(&[], 80, expect![""]);
+        check(&[], 80, &expect![""]);
         check(
             &[(250, 1)],
             80,
-            expect![[r#"
+            &expect![[r#"
                   250 µs – 251 µs  1  ██████████████████████████████████████████████████
                   p50 250 µs   p95 250 µs   p99 250 µs   max 250 µs"#]],
         );
         check(
             &[(210, 20), (280, 55), (333, 4), (399, 1)],
             80,
-            expect![[r#"
+            &expect![[r#"
                   200 µs – 250 µs  20  ██████████████████▏
                   250 µs – 300 µs  55  ██████████████████████████████████████████████████
                   300 µs – 350 µs   4  ███▋
@@ -192,7 +192,7 @@ mod tests {
         check(
             &[(90, 3), (450, 900), (1_500, 90), (40_000, 1)],
             80,
-            expect![[r#"
+            &expect![[r#"
                    30 µs – 100 µs    3  ▏
                   100 µs – 300 µs    0
                   300 µs –   1 ms  900  ██████████████████████████████████████████████████
@@ -205,7 +205,7 @@ mod tests {
         check(
             &[(90, 3), (450, 900), (1_500, 90), (40_000, 1)],
             40,
-            expect![[r#"
+            &expect![[r#"
                    30 µs – 100 µs    3  ▏
                   100 µs – 300 µs    0
                   300 µs –   1 ms  900  ████████████████
@@ -218,7 +218,7 @@ mod tests {
         check(
             &[(1, 1), (90, 3), (40_000_000, 12_000), (7_200_000_000, 1)],
             60,
-            expect![[r#"
+            &expect![[r#"
                          1 µs –       10 µs       1  ▏
                         10 µs –      100 µs       3  ▏
                        100 µs –        1 ms       0
@@ -234,7 +234,7 @@ mod tests {
         check(
             &[(0, 1), (3, 2)],
             12,
-            expect![[r#"
+            &expect![[r#"
                   0 µs – 1 µ
                   1 µs – 2 µ
                   2 µs – 5 µ

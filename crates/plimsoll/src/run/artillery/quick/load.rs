@@ -109,13 +109,13 @@ impl Load {
                 if !client.headers.is_empty() {
                     get["headers"] = headers.clone();
                 }
-                ("http", json!([repeated(json!([{ "get": get }]), n_each)]))
+                ("http", json!([repeated(&json!([{ "get": get }]), n_each)]))
             }
             Self::Echo => {
                 let send = json!([{ "send": { "payload": MESSAGE, "answers": 1 } }]);
-                ("ws", json!([repeated(send, n_each)]))
+                ("ws", json!([repeated(&send, n_each)]))
             }
-            Self::Websocket => ("ws", json!([repeated(json!([{ "send": MESSAGE }]), n_each)])),
+            Self::Websocket => ("ws", json!([repeated(&json!([{ "send": MESSAGE }]), n_each)])),
             Self::Cable(subscription) => ("ws", cable_flow(url, subscription.as_ref(), n_each)),
         };
         let mut config = json!({ "target": url, "phases": [{ "duration": 1, "arrivalCount": n_users }] });
@@ -150,7 +150,7 @@ fn own_origin(url: &str) -> Option<String> {
     Some(format!("{scheme}://{}", target.authority()))
 }
 
-fn repeated(steps: Value, n: u32) -> Value {
+fn repeated(steps: &Value, n: u32) -> Value {
     json!({ "loop": steps, "count": n })
 }
 
@@ -160,7 +160,7 @@ fn cable_flow(url: &str, subscription: Option<&Subscription>, n_each: u32) -> Va
     if n_each > 1 {
         let mut steps = vec![json!({ "connect": { "name": AGAIN, "target": url } })];
         steps.extend(visit(subscription, Some(AGAIN)));
-        flow.push(repeated(steps.into(), n_each - 1));
+        flow.push(repeated(&steps.into(), n_each - 1));
     }
     flow.into()
 }
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn users_do_their_work() {
-        let check = |load: Load, headers: &[(&str, &str)], n_each, expected: Expect| {
+        let check = |load: Load, headers: &[(&str, &str)], n_each, expected: &Expect| {
             let client = Client {
                 url: "ws://h:8080/x".to_owned(),
                 origin: None,
@@ -291,7 +291,7 @@ mod tests {
             Load::Http,
             &[("Cookie", "a=b")],
             2,
-            expect![[
+            &expect![[
                 r#"{"config":{"target":"ws://h:8080/x","phases":[{"duration":1,"arrivalCount":3}]},"scenarios":[{"engine":"http","flow":[{"loop":[{"get":{"url":"ws://h:8080/x","headers":{"Cookie":"a=b"}}}],"count":2}]}]}"#
             ]],
         );
@@ -299,7 +299,7 @@ mod tests {
             Load::Echo,
             &[],
             2,
-            expect![[
+            &expect![[
                 r#"{"config":{"target":"ws://h:8080/x","phases":[{"duration":1,"arrivalCount":3}],"ws":{"headers":{"Origin":"http://h:8080"}}},"scenarios":[{"engine":"ws","flow":[{"loop":[{"send":{"payload":"hello","answers":1}}],"count":2}]}]}"#
             ]],
         );
@@ -307,7 +307,7 @@ mod tests {
             Load::Websocket,
             &[],
             2,
-            expect![[
+            &expect![[
                 r#"{"config":{"target":"ws://h:8080/x","phases":[{"duration":1,"arrivalCount":3}],"ws":{"headers":{"Origin":"http://h:8080"}}},"scenarios":[{"engine":"ws","flow":[{"loop":[{"send":"hello"}],"count":2}]}]}"#
             ]],
         );
@@ -315,7 +315,7 @@ mod tests {
             Load::Cable(None),
             &[("Cookie", "a=b")],
             1,
-            expect![[
+            &expect![[
                 r#"{"config":{"target":"ws://h:8080/x","phases":[{"duration":1,"arrivalCount":3}],"ws":{"headers":{"Cookie":"a=b","Origin":"http://h:8080"},"subprotocols":["actioncable-v1-json"]}},"scenarios":[{"engine":"ws","flow":[{"receive":{"match":{"json":"$.type","value":"welcome"},"timeout":10,"timed":true}}]}]}"#
             ]],
         );
@@ -323,7 +323,7 @@ mod tests {
             Load::Cable(subscription()),
             &[],
             5,
-            expect![[
+            &expect![[
                 r#"{"config":{"target":"ws://h:8080/x","phases":[{"duration":1,"arrivalCount":3}],"ws":{"headers":{"Origin":"http://h:8080"},"subprotocols":["actioncable-v1-json"]}},"scenarios":[{"engine":"ws","flow":[{"receive":{"match":{"json":"$.type","value":"welcome"},"timeout":10,"timed":false}},{"send":"{\"command\":\"subscribe\",\"identifier\":\"{\\\"a\\\":1,\\\"channel\\\":\\\"ChatChannel\\\",\\\"id\\\":\\\"demo\\\"}\"}"},{"receive":{"match":{"regexp":"\"type\"\\s*:\\s*\"(?:confirm|reject)(_subscription)\"","group":1,"value":"_subscription"},"capture":{"regexp":"\"type\"\\s*:\\s*\"(confirm)_subscription\"","group":1,"as":"answer"},"timeout":10,"timed":true}},{"loop":[{"connect":{"name":"again","target":"ws://h:8080/x"}},{"receive":{"match":{"json":"$.type","value":"welcome"},"timeout":10,"timed":false},"connection":"again"},{"send":"{\"command\":\"subscribe\",\"identifier\":\"{\\\"a\\\":1,\\\"channel\\\":\\\"ChatChannel\\\",\\\"id\\\":\\\"demo\\\"}\"}","connection":"again"},{"receive":{"match":{"regexp":"\"type\"\\s*:\\s*\"(?:confirm|reject)(_subscription)\"","group":1,"value":"_subscription"},"capture":{"regexp":"\"type\"\\s*:\\s*\"(confirm)_subscription\"","group":1,"as":"answer"},"timeout":10,"timed":true},"connection":"again"}],"count":4}]}]}"#
             ]],
         );

@@ -8,7 +8,7 @@ use plimsoll_report::{Style, readable, wrap};
 use super::{
     bars::{cut, lines},
     load::Load,
-    view::Look,
+    look::Look,
 };
 use crate::probe;
 
@@ -219,7 +219,7 @@ mod tests {
         }
     }
 
-    fn check(load: Load, latencies: Option<&Histogram>, causes: &[(u64, &str)], expected: Expect) {
+    fn check(load: Load, latencies: Option<&Histogram>, causes: &[(u64, &str)], expected: &Expect) {
         let ending = Ending {
             figures: figures(latencies),
             causes: causes
@@ -251,7 +251,7 @@ mod tests {
             Load::Cable(Some(subscription)),
             Some(&samples),
             &causes,
-            expect![[r#"
+            &expect![[r#"
                 ws://chat.example.com/cable speaks Action Cable; channel ChatChannel
                   9 of 10 users arrived, 63 of 100 subscriptions confirmed in 1.2 s
                   39 errors:
@@ -274,7 +274,7 @@ mod tests {
             Load::Cable(None),
             Some(&samples),
             &[],
-            expect![[r#"
+            &expect![[r#"
             ws://chat.example.com/cable speaks Action Cable
               9 of 10 users arrived, 63 of 100 connections welcomed in 1.2 s
               no errors
@@ -293,7 +293,7 @@ mod tests {
             Load::Http,
             None,
             &[(1, "ECONNREFUSED")],
-            expect![[r#"
+            &expect![[r#"
             ws://chat.example.com/cable over HTTP
               9 of 10 users arrived, 0 of 100 requests answered in 1.2 s
               1 error:
@@ -306,7 +306,7 @@ mod tests {
             Load::Echo,
             None,
             &[],
-            expect![[r#"
+            &expect![[r#"
             ws://chat.example.com/cable is a WebSocket that sends each message back
               9 of 10 users arrived, 0 of 100 messages returned in 1.2 s
               no errors
@@ -318,7 +318,7 @@ mod tests {
             Load::Websocket,
             None,
             &[],
-            expect![[r#"
+            &expect![[r#"
             ws://chat.example.com/cable is a WebSocket with a protocol of its own
               9 of 10 users arrived, 0 of 100 messages sent in 1.2 s
               no errors
@@ -346,6 +346,7 @@ mod tests {
         expect![[r#"
             ws://chat.example.com/cable is a WebSocket that sends each message back
               9 of 10 users arrived, 0 of 100 messages returned in 1.2 s
-        "#]].assert_eq(&look(Load::Echo).frame(&figures(None), 100));
+        "#]]
+        .assert_eq(&look(Load::Echo).frame(&figures(None), 100));
     }
 }

@@ -3,6 +3,7 @@
 use std::{cell::Cell, cmp::Reverse, collections::BTreeMap, io, sync::Arc};
 
 use plimsoll_load::{
+    histogram::Histogram,
     metrics::{MetricSet, Value},
     run::{Progress, RunResult},
 };
@@ -10,6 +11,7 @@ use plimsoll_report::{Style, Summary};
 
 use super::{
     load::Load,
+    look::Look,
     screen::{Ending, Figures},
 };
 use crate::{screen::Screen, terminal};
@@ -51,18 +53,6 @@ pub(in super::super) fn refusal_of_all(counters: &Counters) -> Option<String> {
             "every answer is an error, most often status {status} (for exit code 0: --fail-on-errors=never)"
         )
     })
-}
-
-/// What a quick look is about.
-#[derive(Debug)]
-pub(in super::super) struct Look {
-    /// The URL without its secrets.
-    pub(super) url: String,
-    pub(super) load: Load,
-    pub(super) n_users: u64,
-    /// How often each user does its work.
-    pub(super) n_each: u64,
-    pub(super) has_headers: bool,
 }
 
 /// A look that is shown.
@@ -154,7 +144,7 @@ impl View {
             n_done: match self.look.load {
                 Load::Http => count("http_responses"),
                 Load::Websocket => count("ws_msgs_sent"),
-                Load::Echo | Load::Cable(_) => latencies.map_or(0, |latencies| latencies.count()),
+                Load::Echo | Load::Cable(_) => latencies.map_or(0, Histogram::count),
             },
             latencies,
         }
