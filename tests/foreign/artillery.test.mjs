@@ -203,13 +203,14 @@ describe("the engine ws", () => {
     const flow = `
   - receive: { match: { json: $.type, value: welcome }, capture: { json: $.id, as: id } }
   - send: { payload: go, answers: 2 }
-  - receive: { match: { json: $.type, value: done } }
+  - receive: { match: { json: $.type, value: done }, timed: true }
   - receive: { capture: { json: $.n, as: n } }
   - send: "{{ id }} {{ n }}"
 `;
-    const { code, stderr, counters } = await run(t, single(target, flow));
+    const { code, stderr, counters, summaries } = await run(t, single(target, flow));
     assert.equal(code, 0, stderr);
     assert.deepEqual(heard, ["go", "7 3"]);
+    assert.equal(summaries["websocket.response_time"].count, 2, "the first answer, and the timed message");
     assert.equal(counters["vusers.completed"], 1);
     assert.equal(counters["websocket.messages_received"], 5);
   });

@@ -52,6 +52,17 @@ describe("a bench of a fleet that goes on", () => {
 });
 
 describe("a bench of a fleet", () => {
+  test("its agents get the server type that was found", async (t) => {
+    const fleet = await Fleet.start(t, 2);
+    const sizes = ["--step-size", "6", "--total-steps", "1", "--format", "json"];
+    const { code, stdout, stderr } = await fleet.bench("connect", server.ws("/cable"), ...sizes);
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /speaks Action Cable; server type actioncable-connect/);
+    const { steps, plimsoll: { server_type } } = JSON.parse(stdout);
+    assert.deepEqual([server_type, steps[0].plimsoll.connect.n_connected], ["actioncable-connect", 6]);
+    assert.equal(steps[0].plimsoll.connect.subscribe_us.count, 6);
+  });
+
   const BENCHES = {
     "broadcast in a closed loop": () => ["broadcast", server.ws("/cable"), ...CABLE, "--step-size", "31", "--total-steps", "3", "--sample-size", "40", "--connect-concurrent", "7"],
     "broadcast by a schedule": () => ["broadcast", server.ws("/cable"), ...CABLE, "--step-size", "20", "--total-steps", "2", "--rate", "50/s", "--duration", "1s"],

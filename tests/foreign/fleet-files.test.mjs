@@ -9,7 +9,8 @@ import { describe, test } from "node:test";
 import { WebSocketServer } from "ws";
 import { Fleet, perform } from "./support/fleet.mjs";
 import { serveHttp } from "./support/http-server.mjs";
-import { plimsollIn } from "./support/plimsoll.mjs";
+import { Server, plimsollIn } from "./support/plimsoll.mjs";
+import { freePort } from "./support/ports.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
 /** A target that remembers the requests that came. */
@@ -251,5 +252,25 @@ describe("plimsoll quick", () => {
     assert.equal(messages.code, 0, messages.stderr);
     // The coordinator examines the server, with one message.
     assert.deepEqual([seen.n_clients, seen.messages.length], [2 + 1, 6 + 1]);
+  });
+
+  test("its users subscribe to a cable server", async (t) => {
+    const fleet = await Fleet.start(t, 2);
+    const server = await Server.start("--app", "chat");
+    t.after(() => server.stop());
+    const channel = ["--channel", "ChatChannel", "--channel-params", '{"id":"demo"}'];
+    const flags = ["-H", "Cookie: uid=kay/1", ...channel, "-c", "5", "-n", "3"];
+    const { code, stdout, stderr } = await fleet.perform({}, "quick", server.ws("/cable"), ...flags);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /5 of 5 users arrived, 15 of 15 subscriptions confirmed/);
+    assert.match(stdout, /^Subscriptions: .*, 15 samples:$/m);
+  });
+
+  test("a server that the coordinator does not reach is left to the agents", async (t) => {
+    const fleet = await Fleet.start(t, 2);
+    const { code, stdout, stderr } = await fleet.perform({}, "quick", `ws://127.0.0.1:${await freePort()}/`, "-c", "2");
+    assert.equal(code, 3, stderr);
+    assert.match(stderr, /^no server answers at ws:\S+, seen from this machine, so the agents go by the URL: they connect and send messages$/m);
+    assert.match(stdout, /2 errors:\n {4}2 × ECONNREFUSED/);
   });
 });

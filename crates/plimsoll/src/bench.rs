@@ -114,6 +114,7 @@ impl<A: Typed> Command<A> {
                 .check_fleet()
                 .map_err(|mistake| Failure::Usage(mistake.to_string()))?;
         }
+        session.check()?;
         detection::complete(&mut workload, session.quiet)?;
         let has_own_workers = workload.n_workers().is_some();
         let bench = workload.bench(session.format, &session.watch.targets);

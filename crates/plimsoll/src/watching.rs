@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
-use plimsoll_load::watch::{OpenPage, Sampling, SamplingError, Target};
+use plimsoll_load::watch::{OpenPage, Place, Sampling, SamplingError, Target};
 use plimsoll_report::summary;
 
 mod page;
@@ -32,6 +32,18 @@ impl WatchArgs {
             .map(Arc::new)
             .map(Some)
     }
+}
+
+/// Checks that the targets on this machine are there. Pages of metrics are not fetched for it.
+///
+/// # Errors
+/// One is not there.
+pub(crate) fn check(targets: &[Target]) -> Result<(), SamplingError> {
+    let local = targets
+        .iter()
+        .filter(|target| !matches!(target.place, Place::Metrics(_)));
+    let local: Vec<_> = local.cloned().collect();
+    Sampling::attach(&local, &open_page()).map(drop)
 }
 
 /// What fetches pages of metrics.

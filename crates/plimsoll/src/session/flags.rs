@@ -5,11 +5,12 @@ use plimsoll_shootout as shootout;
 
 use super::{commands::CommandFlags, errors::ErrorFlags, memory_check::MemoryFlags, rest::HostName};
 use crate::{
+    exit::Failure,
     live::{LiveFlags, PageFlags},
     report::ReportFlags,
     runs::SaveFlags,
     series::{RepeatFlags, SeriesFlags},
-    watching::WatchArgs,
+    watching::{self, WatchArgs},
 };
 
 /// The results of a run, their places, and the output during the run.
@@ -65,6 +66,16 @@ pub(crate) struct SessionFlags {
 }
 
 impl SessionFlags {
+    /// Checks what can be wrong before the server is asked for anything.
+    ///
+    /// # Errors
+    /// A report that could not be written, a wrong command, or a watched target that is not there.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        self.report.check()?;
+        self.commands.plan()?;
+        Ok(watching::check(&self.watch.targets)?)
+    }
+
     /// Whether a run in which everything failed ends well.
     pub(crate) fn ignores_failures(&self) -> bool {
         self.errors.are_ignored()

@@ -89,6 +89,12 @@ impl Options {
         if let Some(outcome) = lead(&mut self, surroundings) {
             return outcome;
         }
+        self.session.check()?;
+        let results = ResultFlags {
+            output: self.output.take(),
+            ..ResultFlags::default()
+        };
+        results.check_output()?;
         let is_elsewhere = self.fleet.wanted(surroundings)?.is_some();
         let client = self.client()?;
         let load = self.load(&client, is_elsewhere)?;
@@ -109,10 +115,7 @@ impl Options {
                 insecure: self.insecure,
                 ..TestFlags::default()
             },
-            results: ResultFlags {
-                output: self.output,
-                ..ResultFlags::default()
-            },
+            results,
             marks: MarkFlags::default(),
             fleet: self.fleet,
             session: self.session,

@@ -13,6 +13,7 @@ use crate::{
     fleet::FleetFlags,
     numbers,
     surroundings::Surroundings,
+    watching,
 };
 
 const EXAMPLES: &str = "\
@@ -99,6 +100,8 @@ where
         flags.fleet.refuse_losses(NO_LOSSES)?;
         let wanted = flags.fleet.wanted(surroundings)?;
         let results = &flags.results;
+        results.check()?;
+        watching::check(&results.watch)?;
         let bench = bench::searched(self.workload, &results.watch, wanted, results.quiet)?;
         Ok(BenchSearch { flags, bench })
     }
