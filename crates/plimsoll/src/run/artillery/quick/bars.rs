@@ -166,16 +166,24 @@ mod tests {
         }
         let n_rows = rows(&latencies).iter().map(|row| row.count).sum::<u64>();
         assert_eq!(n_rows, latencies.count());
-        expected.assert_eq(&lines.join("\n"));
+        // Without a line at the margin, the indentation would be that of the snapshot.
+        expected.assert_eq(&format!("{width} columns\n{}", lines.join("\n")));
     }
 
     #[test]
     fn every_sample_is_in_a_bar() {
-        check(&[], 80, &expect![""]);
+        check(
+            &[],
+            80,
+            &expect![[r#"
+            80 columns
+        "#]],
+        );
         check(
             &[(250, 1)],
             80,
             &expect![[r#"
+                80 columns
                   250 µs – 251 µs  1  ██████████████████████████████████████████████████
                   p50 250 µs   p95 250 µs   p99 250 µs   max 250 µs"#]],
         );
@@ -183,6 +191,7 @@ mod tests {
             &[(210, 20), (280, 55), (333, 4), (399, 1)],
             80,
             &expect![[r#"
+                80 columns
                   200 µs – 250 µs  20  ██████████████████▏
                   250 µs – 300 µs  55  ██████████████████████████████████████████████████
                   300 µs – 350 µs   4  ███▋
@@ -193,6 +202,7 @@ mod tests {
             &[(90, 3), (450, 900), (1_500, 90), (40_000, 1)],
             80,
             &expect![[r#"
+                80 columns
                    30 µs – 100 µs    3  ▏
                   100 µs – 300 µs    0
                   300 µs –   1 ms  900  ██████████████████████████████████████████████████
@@ -206,6 +216,7 @@ mod tests {
             &[(90, 3), (450, 900), (1_500, 90), (40_000, 1)],
             40,
             &expect![[r#"
+                40 columns
                    30 µs – 100 µs    3  ▏
                   100 µs – 300 µs    0
                   300 µs –   1 ms  900  ████████████████
@@ -219,6 +230,7 @@ mod tests {
             &[(1, 1), (90, 3), (40_000_000, 12_000), (7_200_000_000, 1)],
             60,
             &expect![[r#"
+                60 columns
                          1 µs –       10 µs       1  ▏
                         10 µs –      100 µs       3  ▏
                        100 µs –        1 ms       0
@@ -235,6 +247,7 @@ mod tests {
             &[(0, 1), (3, 2)],
             12,
             &expect![[r#"
+                12 columns
                   0 µs – 1 µ
                   1 µs – 2 µ
                   2 µs – 5 µ
