@@ -29,6 +29,19 @@ export default function () {
   if (__ITER === 20) throw new Error("no luck at <b>all</b>");
 }`;
 
+/** A run with a planned end, a threshold that fails and one that holds, and a cause of failures. */
+const GLANCE = `
+import { check, sleep } from "k6";
+import { Trend } from "k6/metrics";
+const rtt = new Trend("rtt", true);
+export const options = { vus: 3, duration: "40s", thresholds: { rtt: ["p(95)<2"], checks: ["rate>0.9"] } };
+export default function () {
+  rtt.add(5);
+  check(1, { one: (n) => n === 1 });
+  sleep(0.05);
+  if (__ITER % 5 === 4) throw new Error("bad thing");
+}`;
+
 /** A run with its page. */
 class Run {
   #child;
@@ -36,7 +49,7 @@ class Run {
 
   static async start(t, ...args) {
     const run = new Run();
-    run.cwd = folderOf(t, { "chat.js": SCRIPT });
+    run.cwd = folderOf(t, { "chat.js": SCRIPT, "glance.js": GLANCE });
     run.#child = startPlimsollIn({ cwd: run.cwd }, ...args);
     t.after(() => run.#child.kill("SIGKILL"));
     run.#child.stdout.resume();

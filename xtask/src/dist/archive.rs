@@ -63,7 +63,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::dist::{program::Glibc, target::Target};
+    use crate::dist::{epoch::Epoch, program::Glibc, target::Target};
 
     /// The metadata of the package for `cargo binstall`, as Cargo reads it.
     fn binstall() -> Value {
@@ -103,7 +103,7 @@ mod tests {
     fn cargo_binstall_finds_the_archive_and_the_program_in_it() {
         let release = Release {
             version: env!("CARGO_PKG_VERSION"),
-            time: String::new(),
+            epoch: Epoch::default(),
             out: PathBuf::new(),
             work: PathBuf::new(),
             documents: PathBuf::new(),

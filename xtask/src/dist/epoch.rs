@@ -12,7 +12,7 @@ use crate::{command, repository};
 pub(super) const VARIABLE: &str = "SOURCE_DATE_EPOCH";
 
 /// Seconds since 1970; gzip has 32 bits for them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Epoch(u32);
 
 impl Epoch {
