@@ -11,7 +11,7 @@ import { folderOf } from "./support/scripts.mjs";
 
 const N_CLIENTS = 5;
 const N_BROADCASTS = 8;
-const SIZES = ["--step-size", String(N_CLIENTS), "--total-steps", "2", "--workers", "2"];
+const SIZES = ["--step-size", String(N_CLIENTS), "--total-steps", "2", "--workers", "2", "--server-type", "json"];
 
 /** The models, by the flags that send `n` broadcasts in each step. */
 const MODELS = {

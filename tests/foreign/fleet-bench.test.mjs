@@ -140,7 +140,7 @@ describe("mistakes of a server", () => {
       const fleet = await Fleet.start(t, 2);
       for (const model of [["--concurrent", "1", "--sample-size", "10"], ["--rate", "20/s", "--duration", "500ms"]]) {
         const peer = await FaultyServer.start(t, fault);
-        const args = ["broadcast", peer.url, "--step-size", "6", "--total-steps", "1", "--connect-concurrent", "1", "--wait-broadcasts", "1", ...model];
+        const args = ["broadcast", peer.url, "--server-type", "json", "--step-size", "6", "--total-steps", "1", "--connect-concurrent", "1", "--wait-broadcasts", "1", ...model];
         const { result, stderr } = await on(fleet, ...args);
         assert.deepEqual(deliveries(result), expected, stderr);
         assert.equal(peer.senders.has(1), false, "the second client is on the other agent than the senders");
