@@ -7,6 +7,7 @@ import http from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { CertificateFiles } from "./support/certificates.mjs";
 import { startPhoenix, startPusher, startSocketIo, startWs } from "./support/kinds.mjs";
 import { Server, plimsoll } from "./support/plimsoll.mjs";
 import { freePort } from "./support/ports.mjs";
@@ -249,6 +250,25 @@ describe("quick", { concurrency: true }, () => {
     t.after(() => server.close());
     await quick(0, `http://127.0.0.1:${server.address().port}/`, "-H", "X-One: 1", "-H", "Origin: https://a.example");
     assert.deepEqual(heard, Array(12).fill(["1", "https://a.example"]));
+  });
+
+  test("TLS: a certificate that is not known, -k, and a scheme that does not fit the port", async (t) => {
+    const files = new CertificateFiles();
+    const secure = await serve(t, "--app", "echo", ...files.flags);
+    const url = secure.ws("/");
+    const unknown = await plimsoll("quick", url, "--no-save");
+    assert.equal(unknown.code, 1, unknown.stderr);
+    assert.match(unknown.stderr, /certificate/);
+    const known = await plimsoll("quick", url, "-k", "--no-save");
+    assert.equal(known.code, 0, known.stderr);
+    assert.match(known.stdout, /100 of 100 messages/);
+    const plain = await plimsoll("quick", url.replace("wss:", "ws:"), "--no-save");
+    assert.equal(plain.code, 1, plain.stderr);
+    assert.match(plain.stderr, /wss/);
+    const without = await serve(t, "--app", "echo");
+    const other = await plimsoll("quick", without.ws("/").replace("ws:", "wss:"), "--no-save");
+    assert.equal(other.code, 1, other.stderr);
+    assert.match(other.stderr, /ws:/);
   });
 
   test("a server that is not there", async () => {

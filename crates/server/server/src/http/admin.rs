@@ -76,17 +76,19 @@ pub(super) async fn answer(shard: &Shard, admin: &Admin, request: Request<Incomi
         (&Method::GET, "" | "/") => page(admin, &request),
         (&Method::POST, "/sign-in") => sign_in(shard, admin, request, peer).await,
         (&Method::POST, "/sign-out") => to_page(cookie(shard, "", 0)),
-        (&Method::GET, path) if part(path).is_some() => part(path).unwrap_or_else(missing),
-        _ => match refused(admin, &request, peer).await {
-            Some(answer) => answer,
-            None => for_operator(shard, admin, request).await,
+        (method, path) => match part(path).filter(|_| method == Method::GET) {
+            Some(part) => part,
+            None => for_operator(shard, admin, request, peer).await,
         },
     };
     pages::guarded(answer, Frames::Nobody)
 }
 
 /// What only operators get, and do.
-async fn for_operator(shard: &Shard, admin: &Admin, request: Request<Incoming>) -> Answer {
+async fn for_operator(shard: &Shard, admin: &Admin, request: Request<Incoming>, peer: IpAddr) -> Answer {
+    if let Some(refusal) = refused(admin, &request, peer).await {
+        return refusal;
+    }
     let path = &request.uri().path()[PATH.len()..];
     let query = request.uri().query().unwrap_or_default();
     match (request.method(), path) {

@@ -137,20 +137,23 @@ pub(super) async fn log_level(shard: &Shard, admin: &Admin, request: Request<Inc
         Ok(order) => order,
         Err(answer) => return answer,
     };
-    let Some(level) = LOG_LEVELS.into_iter().find(|known| *known == level) else {
+    let place_of = |level: &str| LOG_LEVELS.into_iter().position(|known| known == level);
+    let Some(place) = place_of(&level) else {
         let expected = LOG_LEVELS.join(", ");
         return text(
             StatusCode::BAD_REQUEST,
             &format!("There is no level {level:?}; expected one of {expected}."),
         );
     };
-    let before = admin.operations.log_level();
-    // A change to a quieter level is logged before it, a change to a louder one after it.
+    let (before, level) = (admin.operations.log_level(), LOG_LEVELS[place]);
     let say = || tracing::info!(before, now = level, "An operator changes the level of the log.");
-    say();
-    admin.operations.set_log_level(level);
-    if before == "error" || before == "warn" {
+    // At the louder level of both, so that the log has it.
+    if Some(place) > place_of(before) {
+        admin.operations.set_log_level(level);
         say();
+    } else {
+        say();
+        admin.operations.set_log_level(level);
     }
     text(StatusCode::OK, &format!("The level of the log is {level}."))
 }
