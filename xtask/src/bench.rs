@@ -14,6 +14,7 @@ mod compare;
 mod fanout;
 mod finished;
 mod generator;
+mod guard;
 mod hop;
 mod http;
 mod idle;
@@ -43,6 +44,7 @@ use serde_json::{Value, json};
 
 use crate::{BoxedError, command, debian, repository};
 use budget::Verdict;
+use guard::Guard;
 use sheet::Sheet;
 
 /// What to measure, and how long.
@@ -64,6 +66,15 @@ pub(crate) struct Options {
     /// Load with this program instead of the release build, to compare with an older one: run both in turn.
     #[arg(long, value_name = "FILE")]
     generator: Option<PathBuf>,
+    /// Of `guard`: the program of the parent. Default: HEAD~1, which is built below the target folder.
+    #[arg(long, value_name = "FILE")]
+    parent: Option<PathBuf>,
+    /// Of `guard`: the benchmarks to compare, comma separated. Default: fanout, client, idle, avalanche.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
+    of: Vec<Name>,
+    /// Of `guard`: how often both programs take their turn.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(i64::from(guard::MIN_TURNS)..=100))]
+    turns: u32,
     /// Write the raw data to benchmarks/<date>-<name>/.
     #[arg(long)]
     save: bool,
@@ -99,7 +110,9 @@ enum Name {
     /// A cluster: the time from a publication at one server to the last of 100 clients of another one, next to a bare
     /// publication in Redis and NATS.
     Hop,
-    /// All of them.
+    /// A change next to its parent, both programs in turn: fails if a figure is worse beyond the noise of the turns.
+    Guard,
+    /// All of them but `guard`.
     All,
 }
 
@@ -161,6 +174,14 @@ pub(crate) fn run(options: &Options) -> Result<(), BoxedError> {
         connections: options.connections.iter().map(|n| n.get()).collect(),
         rounds: options.rounds,
     };
+    if options.name == Name::Guard {
+        let guard = Guard {
+            parent: options.parent.as_deref(),
+            of: &options.of,
+            turns: options.turns,
+        };
+        return guard.run(&plan);
+    }
     for benchmark in chosen(options.name) {
         let outcome = benchmark.run(&plan)?;
         println!("{}", outcome.text);
@@ -215,6 +236,7 @@ fn chosen(name: Name) -> Vec<Benchmark> {
         Name::Recover => vec![Benchmark::Recover],
         Name::Collisions => vec![Benchmark::Collisions],
         Name::Hop => vec![Benchmark::Hop],
+        Name::Guard => Vec::new(),
         Name::All => vec![
             Benchmark::Fanout,
             Benchmark::Client,

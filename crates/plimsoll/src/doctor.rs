@@ -20,8 +20,8 @@ use crate::{
 
 const EXAMPLES: &str = "\
 Examples:
-  plimsoll doctor                                  with the settings file and variables that serve would read
-  plimsoll doctor --clients 100000                 what breaks at that number, and the command that fixes it
+  plimsoll doctor                                  with the settings that serve would read
+  plimsoll doctor --clients 100000                 what breaks at that number, and what fixes it
   plimsoll doctor -- --rpc_host app:50051 --port 80   with flags of serve
   plimsoll doctor --format json
 

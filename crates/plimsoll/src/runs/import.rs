@@ -29,8 +29,16 @@ use crate::{
 /// The largest document that is read at once: k6's summaries and Artillery's reports are far smaller.
 const MAX_BYTES: u64 = 256 << 20;
 
+const EXAMPLES: &str = "\
+Examples:
+  k6 run --summary-export=summary.json chat.js; plimsoll runs import summary.json
+  k6 run --out json=samples.json chat.js; plimsoll runs import --name chat.js samples.json
+  artillery run -o report.json chat.yml; plimsoll runs import --tag artillery report.json
+  plimsoll runs import ci-run.json       what --report ci-run.json wrote on another machine";
+
 /// Import results: of k6, of Artillery, or of plimsoll on another machine.
 #[derive(Debug, Parser)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Options {
     /// Files: k6's --summary-export, handleSummary data or --out json; Artillery's report (-o); or plimsoll's --report FILE.json.
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]

@@ -31,8 +31,17 @@ use crate::{
 /// The most runs that are looked at. Reason: each summary is read, which takes about a millisecond.
 pub(crate) const MOST_RUNS: u32 = 500;
 
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll runs trend                    all tests that have two runs
+  plimsoll runs trend chat.js --since 7d
+  plimsoll runs trend --tag main --format json
+
+A change from run to run is no verdict: plimsoll runs compare judges.";
+
 /// Show how p95, losses and load lines developed over the runs of a test.
 #[derive(Debug, Parser)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Options {
     /// Only tests with this text in their name.
     #[arg(value_name = "NAME")]
