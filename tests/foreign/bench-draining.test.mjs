@@ -337,14 +337,14 @@ describe("behaviour that takes seconds", { concurrency: 2 }, () => {
       assert.deepEqual(report.plimsoll.thresholds.map(({ passed }) => passed), [false, true]);
     });
 
-    test("a target that speaks Action Cable is recognised by its welcome", async (t) => {
+    test("a target that speaks Action Cable is recognised by its welcome, whatever --server-type says", async (t) => {
       const peer = await PeerServer.start(t, "json", { greeting: '{"type":"welcome","sid":"1"}' });
       for (const workload of ["broadcast", "echo"]) {
-        const { code, stdout, stderr } = await plimsoll("bench", workload, peer.url, "--step-size", "2", "--total-steps", "1");
+        const { code, stdout, stderr } = await plimsoll("bench", workload, peer.url, "--server-type", "json", "--step-size", "2", "--total-steps", "1");
         assert.deepEqual([code, stdout], [1, ""]);
         assert.match(stderr, /the target speaks Action Cable: it sent a welcome; add --server-type actioncable/);
       }
-      const connect = await plimsoll("bench", "connect", peer.url, "--step-size", "2", "--total-steps", "2");
+      const connect = await plimsoll("bench", "connect", peer.url, "--server-type", "json", "--step-size", "2", "--total-steps", "2");
       assert.equal(connect.code, 0, connect.stderr);
       assert.match(connect.stderr, /the target speaks Action Cable.*--server-type actioncable-connect/);
     });
@@ -373,12 +373,12 @@ describe("behaviour that takes seconds", { concurrency: 2 }, () => {
     test("more messages than fit into memory are refused before the first one", async (t) => {
       const { peer } = await planted(t, (_, send) => send());
       for (const model of [["--sample-size", "1000000000000"], ["--rate", "1000000/s", "--duration", "100h"]]) {
-        const { code, stderr } = await plimsoll("bench", "broadcast", peer.url, "--step-size", "2", "--total-steps", "1", ...model);
+        const { code, stderr } = await plimsoll("bench", "broadcast", peer.url, "--server-type", "json", "--step-size", "2", "--total-steps", "1", ...model);
         assert.equal(code, 104, stderr);
         assert.match(stderr, /the exact account of \d+ messages needs up to [\d.]+ GB of memory, and .* are available; send fewer messages/);
       }
       assert.equal(peer.n_peak, 0);
-      const line = await plimsoll("line", "bench", "broadcast", peer.url, "--sample-size", "1000000000000");
+      const line = await plimsoll("line", "bench", "broadcast", peer.url, "--server-type", "json", "--sample-size", "1000000000000");
       assert.equal(line.code, 2, line.stderr);
       assert.match(line.stderr, /the exact account of 2000000000000 messages needs/);
     });
