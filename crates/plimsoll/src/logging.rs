@@ -291,6 +291,15 @@ mod tests {
     }
 
     #[test]
+    fn operators_choose_among_the_levels_of_the_command_line() {
+        let names = LogLevel::value_variants()
+            .iter()
+            .filter_map(ValueEnum::to_possible_value);
+        let names: Vec<_> = names.map(|level| level.get_name().to_owned()).collect();
+        assert_eq!(names, LOG_LEVELS);
+    }
+
+    #[test]
     fn panics_are_logged() {
         let style = Style {
             level: LogLevel::Error.into(),

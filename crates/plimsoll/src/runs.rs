@@ -1,5 +1,6 @@
 //! `plimsoll runs`: the runs of this machine, kept in a database: listed, shown, compared, tagged, exported, removed.
 
+mod columns;
 mod compare;
 mod entry;
 mod export;

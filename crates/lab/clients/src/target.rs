@@ -185,6 +185,12 @@ impl Target {
         }
     }
 
+    /// The origin of a page of the server itself (RFC 6454 §6.2), with `http` or `https` also for a WebSocket.
+    pub fn own_origin(&self) -> String {
+        let scheme = if self.is_secure() { "https" } else { "http" };
+        format!("{scheme}://{}", self.authority())
+    }
+
     /// The addresses of the host, in the resolver's order, without repetition; never empty.
     ///
     /// Resolve once per run: a load test should not become a load test of the resolver.

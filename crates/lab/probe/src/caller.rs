@@ -196,10 +196,12 @@ impl<'a> Caller<'a> {
         match origin {
             Origin::None => None,
             Origin::Foreign => Some(FOREIGN_ORIGIN.to_owned()),
-            Origin::Own => Some(self.question.origin.clone().unwrap_or_else(|| {
-                let scheme = if target.is_secure() { "https" } else { "http" };
-                format!("{scheme}://{}", target.authority())
-            })),
+            Origin::Own => Some(
+                self.question
+                    .origin
+                    .clone()
+                    .unwrap_or_else(|| target.own_origin()),
+            ),
         }
     }
 }

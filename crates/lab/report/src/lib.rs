@@ -5,6 +5,7 @@
 
 mod agents;
 pub mod artillery;
+mod bar;
 pub mod by_load;
 pub mod comparison;
 mod distribution;
@@ -30,6 +31,7 @@ mod timestamp;
 mod verdict;
 
 pub use self::{
+    bar::bar,
     distribution::{Distribution, percentile, trend_figure},
     document::json,
     highlights::Highlights,

@@ -113,10 +113,7 @@ impl TryFrom<RecoverArgs> for RecoverOptions {
 
 /// The URL for broadcasts: the given one, or the usual path of the target.
 fn broadcast_url(given: Option<String>, target: &Target) -> Result<Url, RecoverUsageError> {
-    let text = given.unwrap_or_else(|| {
-        let scheme = if target.is_secure() { "https" } else { "http" };
-        format!("{scheme}://{}{BROADCAST_PATH}", target.authority())
-    });
+    let text = given.unwrap_or_else(|| format!("{}{BROADCAST_PATH}", target.own_origin()));
     match Url::parse(&text) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),
         _ => Err(RecoverUsageError::BroadcastUrl(text)),

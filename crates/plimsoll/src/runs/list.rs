@@ -11,7 +11,7 @@ use plimsoll_load::plan::parse_duration;
 use plimsoll_report::Verdict;
 use serde_json::{Value, json};
 
-use super::{imported::IMPORTED, lookup::LINE, place};
+use super::{columns::aligned, imported::IMPORTED, lookup::LINE, place};
 use crate::{
     exit::{Failure, Status},
     surroundings::Surroundings,
@@ -125,23 +125,11 @@ const ID_LENGTH: usize = 20;
 /// Characters of a name in the table.
 const NAME_LENGTH: usize = 32;
 
-/// Columns that are as wide as their widest cell; tags and notes stand behind the figures.
+/// The table; tags and notes stand behind the figures.
 pub(super) fn table(runs: &[Run]) -> String {
-    let rows: Vec<_> = runs.iter().map(cells).collect();
     let headlines = HEADLINES.map(str::to_owned);
-    let all = || [&headlines].into_iter().chain(&rows);
-    let widths: [usize; 7] = std::array::from_fn(|column| {
-        let cells = all().map(|row| row[column].chars().count());
-        cells.max().unwrap_or(0)
-    });
-    let line = |row: &[String; 7]| {
-        let cells = row
-            .iter()
-            .zip(widths)
-            .map(|(cell, width)| format!("{cell:width$}"));
-        format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
-    };
-    all().map(line).collect()
+    let rows: Vec<_> = [headlines].into_iter().chain(runs.iter().map(cells)).collect();
+    aligned(&rows)
 }
 
 fn cells(run: &Run) -> [String; 7] {

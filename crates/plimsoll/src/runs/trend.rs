@@ -18,6 +18,7 @@ use plimsoll_report::{
 use serde::Serialize;
 
 use super::{
+    columns::aligned,
     imported::{IMPORTED, Imported},
     list::ago,
     lookup::{LINE, history},
@@ -361,24 +362,6 @@ fn change(now: Option<u64>, before: Option<u64>) -> String {
         }
         _ => String::new(),
     }
-}
-
-/// Columns that are as wide as their widest cell.
-fn aligned(rows: &[Vec<String>]) -> String {
-    let width = |column: usize| {
-        rows.iter()
-            .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().enumerate().map(|(column, cell)| {
-            let width = width(column);
-            format!("{cell:width$}")
-        });
-        format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
-    };
-    rows.iter().map(line).collect()
 }
 
 #[cfg(test)]

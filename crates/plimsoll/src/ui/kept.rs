@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use plimsoll_history::{Choices, History, HistoryError};
+use plimsoll_history::{Choices, History};
 use plimsoll_report::html;
 use serde::Serialize;
 use serde_json::Value;
@@ -38,42 +38,30 @@ pub(super) struct Kept<'a> {
 impl<'a> Kept<'a> {
     /// The runs of a folder that a search leaves.
     pub(super) fn find(folder: &Path, search: &'a Search) -> Self {
-        let kept = Self {
-            search: Some(search),
-            ..Self::without(folder, None)
-        };
-        match kept.filled(folder, search) {
-            Ok(kept) => kept,
-            Err(problem) => Self::without(folder, Some(problem)),
-        }
+        Self::searched(folder, search, Self::with_runs)
     }
 
     /// How the runs that a search leaves developed.
     pub(super) fn trends(folder: &Path, search: &'a Search) -> Self {
-        let kept = Self {
-            trends: Some(Vec::new()),
-            ..Self::find(folder, search)
-        };
-        if kept.problem.is_some() || kept.n_runs == 0 {
-            return kept;
+        let kept = Self::searched(folder, search, Self::with_trends);
+        Self {
+            trends: Some(kept.trends.unwrap_or_default()),
+            ..kept
         }
-        let found = || -> Result<_, String> {
-            let filter = search.filter(runs::MOST_RUNS)?;
-            let history = History::open_existing(folder).map_err(|error| error.to_string())?;
-            match history {
-                Some(history) => runs::trends(&history, &filter).map_err(|error| error.to_string()),
-                None => Ok((Vec::new(), 0)),
-            }
+    }
+
+    /// What `fill` makes of a folder and a search.
+    fn searched(
+        folder: &Path,
+        search: &'a Search,
+        fill: impl FnOnce(Self, &History, &Search) -> Result<Self, String>,
+    ) -> Self {
+        let kept = Self {
+            search: Some(search),
+            ..Self::without(folder, None)
         };
-        match found() {
-            Ok((trends, n_unreadable)) => Self {
-                problem: (n_unreadable > 0).then(|| {
-                    format!("{n_unreadable} summaries cannot be read, perhaps because a newer plimsoll wrote them.")
-                }),
-                runs: Vec::new(),
-                trends: Some(trends),
-                ..kept
-            },
+        match kept.filled(folder, search, fill) {
+            Ok(kept) => kept,
             Err(problem) => Self::without(folder, Some(problem)),
         }
     }
@@ -87,9 +75,13 @@ impl<'a> Kept<'a> {
         }
     }
 
-    fn filled(self, folder: &Path, search: &Search) -> Result<Self, String> {
-        let said = |error: HistoryError| error.to_string();
-        let Some(history) = History::open_existing(folder).map_err(said)? else {
+    fn filled(
+        self,
+        folder: &Path,
+        search: &Search,
+        fill: impl FnOnce(Self, &History, &Search) -> Result<Self, String>,
+    ) -> Result<Self, String> {
+        let Some(history) = History::open_existing(folder).map_err(|error| error.to_string())? else {
             return Ok(self);
         };
         let Choices {
@@ -97,7 +89,7 @@ impl<'a> Kept<'a> {
             kinds,
             verdicts,
             tags,
-        } = history.choices().map_err(said)?;
+        } = history.choices().map_err(|error| error.to_string())?;
         let kept = Self {
             n_runs,
             kinds,
@@ -105,16 +97,15 @@ impl<'a> Kept<'a> {
             tags,
             ..self
         };
+        fill(kept, &history, search)
+    }
+
+    fn with_runs(self, history: &History, search: &Search) -> Result<Self, String> {
         let filter = match search.filter(MOST_LISTED + 1) {
             Ok(filter) => filter,
-            Err(problem) => {
-                return Ok(Self {
-                    problem: Some(problem),
-                    ..kept
-                });
-            }
+            Err(problem) => return Ok(self.with_problem(problem)),
         };
-        let found = history.list(&filter).map_err(said)?;
+        let found = history.list(&filter).map_err(|error| error.to_string())?;
         Ok(Self {
             is_cut: found.len() > MOST_LISTED as usize,
             runs: found
@@ -122,8 +113,31 @@ impl<'a> Kept<'a> {
                 .take(MOST_LISTED as usize)
                 .map(runs::object)
                 .collect(),
-            ..kept
+            ..self
         })
+    }
+
+    fn with_trends(self, history: &History, search: &Search) -> Result<Self, String> {
+        let filter = match search.filter(runs::MOST_RUNS) {
+            Ok(filter) => filter,
+            Err(problem) => return Ok(self.with_problem(problem)),
+        };
+        let (trends, n_unreadable) = runs::trends(history, &filter).map_err(|error| error.to_string())?;
+        let problem = (n_unreadable > 0).then(|| {
+            format!("{n_unreadable} summaries cannot be read, perhaps because a newer plimsoll wrote them.")
+        });
+        Ok(Self {
+            problem,
+            trends: Some(trends),
+            ..self
+        })
+    }
+
+    fn with_problem(self, problem: String) -> Self {
+        Self {
+            problem: Some(problem),
+            ..self
+        }
     }
 
     /// The page.

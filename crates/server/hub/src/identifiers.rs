@@ -4,7 +4,7 @@ use std::{collections::HashMap, rc::Rc};
 
 use slab::Slab;
 
-use crate::shrink;
+use crate::{shrink, walk};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct IdentifierId(u32);
@@ -59,10 +59,9 @@ impl Identifiers {
         max: usize,
         mut visit: impl FnMut(&str, usize),
     ) -> Option<usize> {
-        let end = (start + max).min(self.entries.capacity());
-        let entries = (start..end).filter_map(|index| self.entries.get(index));
-        entries.for_each(|entry| visit(&entry.text, entry.n_users as usize));
-        (end < self.entries.capacity()).then_some(end)
+        walk::visit(&self.entries, start, max, |entry| {
+            visit(&entry.text, entry.n_users as usize);
+        })
     }
 
     #[cfg(test)]

@@ -20,6 +20,7 @@ mod session;
 mod session_id;
 mod shrink;
 mod streams;
+mod walk;
 
 use std::rc::Rc;
 

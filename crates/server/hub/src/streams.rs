@@ -5,7 +5,7 @@ use std::{collections::HashMap, rc::Rc};
 use slab::Slab;
 use smallvec::SmallVec;
 
-use crate::{SessionId, identifiers::IdentifierId, shrink};
+use crate::{SessionId, identifiers::IdentifierId, shrink, walk};
 
 /// The encoding that a session wants for its broadcasts. The caller defines the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -82,10 +82,9 @@ impl Streams {
         max: usize,
         mut visit: impl FnMut(&str, usize),
     ) -> Option<usize> {
-        let end = (start + max).min(self.entries.capacity());
-        let streams = (start..end).filter_map(|index| self.entries.get(index));
-        streams.for_each(|stream| visit(&stream.name, stream.members.len()));
-        (end < self.entries.capacity()).then_some(end)
+        walk::visit(&self.entries, start, max, |stream| {
+            visit(&stream.name, stream.members.len());
+        })
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<StreamId> {

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use plimsoll_report::bar;
+
 use super::{Report, grouped};
 use crate::{
     objective::{Concern, Objective},
@@ -11,9 +13,6 @@ use crate::{
 
 /// The longest bar, in columns.
 const LONGEST: usize = 40;
-
-/// Eighths of a column.
-const BLOCKS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 /// One load of the curve.
 struct Point<'a> {
@@ -48,7 +47,7 @@ pub(super) fn curve(report: &Report) -> String {
         let line = format!(
             "{:>n_digits$}  {shown:>n_shown$} {mark} {}",
             grouped(load),
-            bar(share)
+            bar(share, LONGEST)
         );
         format!("  {}\n", line.trim_end())
     });
@@ -84,12 +83,6 @@ fn points(report: &Report, at: usize) -> BTreeMap<u64, Point<'_>> {
         (load, point)
     });
     points.collect()
-}
-
-fn bar(share: f64) -> String {
-    let n_eighths = (share.clamp(0.0, 1.0) * (LONGEST * BLOCKS.len()) as f64).round() as usize;
-    let (n_whole, rest) = (n_eighths / BLOCKS.len(), n_eighths % BLOCKS.len());
-    format!("{}{}", "█".repeat(n_whole), BLOCKS[rest])
 }
 
 #[cfg(test)]

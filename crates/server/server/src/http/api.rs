@@ -16,6 +16,8 @@ mod history;
 mod presence;
 mod streams;
 
+pub(super) use self::disconnect::may_reconnect;
+
 /// A request to the API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Route {

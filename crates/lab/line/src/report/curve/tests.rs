@@ -74,6 +74,6 @@ fn bars_have_eighths_of_a_column() {
         (1.0, "█".repeat(40)),
         (2.0, "█".repeat(40)),
     ] {
-        assert_eq!(bar(share), expected, "{share}");
+        assert_eq!(bar(share, LONGEST), expected, "{share}");
     }
 }

@@ -3,17 +3,13 @@
 use std::time::Duration;
 
 use plimsoll_load::histogram::Histogram;
-use plimsoll_report::{percentile, readable};
+use plimsoll_report::{bar, percentile, readable};
 
 /// The most rows. Reason: the screen has room for so many beside the other lines.
 const MOST_ROWS: u64 = 7;
 
 /// The longest bar in columns.
 const LONGEST_BAR: usize = 50;
-
-/// A full column of a bar, and its parts: one eighth to seven.
-const FULL: char = '█';
-const PARTS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /// A range of latencies in microseconds, and its samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +40,7 @@ pub(super) fn lines(latencies: &Histogram, width: usize) -> Vec<String> {
         .zip(labels)
         .map(|(row, (from, to))| {
             let count = readable::count(row.count);
-            let bar = bar(row.count, most, longest_bar);
+            let bar = bar_of(row.count, most, longest_bar);
             let line = format!("  {from:>from_width$} – {to:>to_width$}  {count:>count_width$}  {bar}");
             cut(line.trim_end(), width)
         })
@@ -125,17 +121,12 @@ fn powers(digits: &[u64]) -> impl Iterator<Item = u64> {
 }
 
 /// A bar whose length stands for `count` of `most`. A few samples have a bar, too.
-fn bar(count: u64, most: u64, longest: usize) -> String {
-    if count == 0 || longest == 0 {
+fn bar_of(count: u64, most: u64, longest: usize) -> String {
+    if count == 0 {
         return String::new();
     }
-    let eighths = (count as f64 / most.max(1) as f64 * longest as f64 * 8.0).round() as usize;
-    let eighths = eighths.clamp(1, longest * 8);
-    let mut bar = FULL.to_string().repeat(eighths / 8);
-    if let Some(at) = (eighths % 8).checked_sub(1) {
-        bar.push(PARTS[at]);
-    }
-    bar
+    let shortest = 1.0 / (longest * 8) as f64;
+    bar((count as f64 / most as f64).max(shortest), longest)
 }
 
 fn time(us: u64) -> String {

@@ -1,5 +1,6 @@
 //! What the users of a quick look do, and the file that makes them do it.
 
+use plimsoll_cable::subprotocol::BASE_JSON;
 use plimsoll_clients::target::Target;
 use plimsoll_probe::{Findings, Kind};
 use serde_json::{Value, json};
@@ -8,9 +9,6 @@ use crate::{exit::Failure, probe};
 
 /// The message that users send over a WebSocket.
 const MESSAGE: &str = "hello";
-
-/// Action Cable's own sub-protocol (docs/protocols/cable.md, Connecting).
-const SUB_PROTOCOL: &str = "actioncable-v1-json";
 
 /// How long a welcome or the answer to a subscription may take, in seconds.
 const ANSWER_SECONDS: u32 = 10;
@@ -123,7 +121,7 @@ impl Load {
             config["ws"] = json!({ "headers": headers });
         }
         if matches!(self, Self::Cable(_)) {
-            config["ws"]["subprotocols"] = json!([SUB_PROTOCOL]);
+            config["ws"]["subprotocols"] = json!([BASE_JSON]);
         }
         json!({ "config": config, "scenarios": [{ "engine": engine, "flow": flow }] })
     }
@@ -135,19 +133,15 @@ impl Load {
             .iter()
             .map(|(name, value)| (name.clone(), value.clone().into()))
             .collect();
-        let own = || (*self != Self::Http).then(|| own_origin(&client.url)).flatten();
+        let own = || {
+            let target = Target::parse(&client.url).ok().filter(|_| *self != Self::Http);
+            target.map(|target| target.own_origin())
+        };
         if let Some(origin) = client.origin.clone().or_else(own) {
             headers.insert("Origin".to_owned(), origin.into());
         }
         headers.into()
     }
-}
-
-/// The origin of a page of the server itself.
-fn own_origin(url: &str) -> Option<String> {
-    let target = Target::parse(url).ok()?;
-    let scheme = if target.is_secure() { "https" } else { "http" };
-    Some(format!("{scheme}://{}", target.authority()))
 }
 
 fn repeated(steps: &Value, n: u32) -> Value {

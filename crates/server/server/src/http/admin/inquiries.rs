@@ -14,13 +14,14 @@ use std::time::Duration;
 
 use hyper::{Request, StatusCode, body::Incoming, header};
 use serde::{Deserialize, de::DeserializeOwned};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::{sync::mpsc, time::timeout};
 
 use crate::{
     admin::{Admin, Inquiry, MAX_SESSIONS, Matches, Names},
     http::{
         answers::{Answer, bad_query, json, text, with_header},
+        api::may_reconnect,
         body, query,
     },
     operations::LOG_LEVELS,
@@ -45,10 +46,6 @@ struct Disconnect {
     reconnect: bool,
 }
 
-fn may_reconnect() -> bool {
-    true
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Level {
@@ -66,41 +63,44 @@ pub(super) fn history(admin: &Admin, query: &str) -> Answer {
 }
 
 pub(super) async fn sessions(shard: &Shard, query: &str) -> Answer {
-    let wanted = match wanted(query) {
-        Ok(wanted) => wanted,
-        Err(problem) => return bad_query(&problem),
-    };
-    let asked = ask(shard, |answers| Inquiry::Sessions {
-        text: wanted,
-        answers,
+    let inquiry = |text, answers| Inquiry::Sessions { text, answers };
+    let found = search(shard, query, inquiry, |parts| {
+        let mut all = Matches::default();
+        parts.into_iter().for_each(|part| all.merge(part));
+        all.listed.truncate(MAX_SESSIONS);
+        json!({ "total": all.total, "sessions": all.listed })
     });
-    let Some(parts) = asked.await else {
-        return busy();
-    };
-    let mut all = Matches::default();
-    parts.into_iter().for_each(|part| all.merge(part));
-    all.listed.truncate(MAX_SESSIONS);
-    json(&json!({ "total": all.total, "sessions": all.listed }))
+    found.await
 }
 
 pub(super) async fn streams(shard: &Shard, query: &str) -> Answer {
-    let wanted = match wanted(query) {
-        Ok(wanted) => wanted,
+    let inquiry = |text, answers| Inquiry::Names { text, answers };
+    let found = search(shard, query, inquiry, |parts| {
+        let mut all = Names::default();
+        for part in parts {
+            all.streams.merge(part.streams);
+            all.channels.merge(part.channels);
+        }
+        json!({ "streams": all.streams.into_greatest(), "channels": all.channels.into_greatest() })
+    });
+    found.await
+}
+
+/// Asks all shards for the text of a query, and makes a document of their answers.
+async fn search<T>(
+    shard: &Shard,
+    query: &str,
+    inquiry: impl FnOnce(Box<str>, mpsc::Sender<T>) -> Inquiry,
+    document: impl FnOnce(Vec<T>) -> Value,
+) -> Answer {
+    let text = match wanted(query) {
+        Ok(text) => text,
         Err(problem) => return bad_query(&problem),
     };
-    let asked = ask(shard, |answers| Inquiry::Names {
-        text: wanted,
-        answers,
-    });
-    let Some(parts) = asked.await else {
-        return busy();
-    };
-    let mut all = Names::default();
-    for part in parts {
-        all.streams.merge(part.streams);
-        all.channels.merge(part.channels);
+    match ask(shard, |answers| inquiry(text, answers)).await {
+        Some(parts) => json(&document(parts)),
+        None => busy(),
     }
-    json(&json!({ "streams": all.streams.into_greatest(), "channels": all.channels.into_greatest() }))
 }
 
 pub(super) fn settings(admin: &Admin) -> Answer {

@@ -30,7 +30,7 @@ struct Command {
 }
 
 /// The default of backends: a client that was disconnected may come back, and is asked who it is.
-fn may_reconnect() -> bool {
+pub(in crate::http) fn may_reconnect() -> bool {
     true
 }
 
