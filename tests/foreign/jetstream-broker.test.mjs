@@ -17,6 +17,7 @@ const natsEngine = {
   startForgetful: (t) => startNatsBehindTunnel(t, { forgets: true }),
   cut: cutTunnel,
   redis: (t) => RedisServer.start(t),
+  subscribes: /SUB plimsoll\.b /,
   startText: /Streams are shared with all servers of this NATS \(--nats_prefix plimsoll\)/,
 };
 

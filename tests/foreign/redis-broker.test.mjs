@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
 import { brokerScenarios } from "./support/broker-scenarios.mjs";
 import { plimsoll } from "./support/plimsoll.mjs";
+import { freePort } from "./support/ports.mjs";
 import { eventually } from "./support/processes.mjs";
 import { RedisServer } from "./support/redis.mjs";
 import {
@@ -33,6 +34,7 @@ brokerScenarios({
     return () => admin.call("CLIENT", "KILL", "TYPE", "pubsub");
   },
   redis: (_t, redis) => redis,
+  subscribes: /SUBSCRIBE/,
   startText: /Streams are shared with all servers of this Redis \(--redis_prefix plimsoll\)/,
 });
 
@@ -185,7 +187,9 @@ describe("a Redis that cannot be used is named, in one line, and does not end th
     ["one node of a cluster", ["--cluster-enabled", "yes"], ({ url }) => url, /is a node of a Redis Cluster; expected its nodes with commas/],
   ]) {
     test(what, async (t) => {
-      const redis = await RedisServer.start(t, { options });
+      // Unless it is told, a node of a cluster listens at its port plus 10,000, which any connection of this machine may have.
+      const bus = ["--cluster-port", String(await freePort())];
+      const redis = await RedisServer.start(t, { options: [...options, ...bus] });
       const server = await startServer(inRedis(url(redis)), "--broadcast_adapter", "http");
       t.after(() => server.stop());
       await server.logged(expected);

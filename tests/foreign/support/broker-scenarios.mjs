@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import * as streams from "./shared-streams.mjs";
 import { expectNumbers, expectReadiness, next, publish, pubsub, send, subscribed } from "./shared-streams.mjs";
+import { Tunnel } from "./tunnel.mjs";
 
 /** A server with the broker of an engine. */
 export const startServer = (engine, store, ...flags) => streams.startServer(engine.flags(store), ...flags);
@@ -12,7 +13,7 @@ export const startServer = (engine, store, ...flags) => streams.startServer(engi
 /**
  * An engine has the `name` that `/ready` tells, `flags(store)` for the servers, `start(t)` for a store that keeps its data when it is killed, and
  * `startForgetful(t)` for one that does not. `cut(t, store)` makes a function that cuts the subscriptions of all servers, and
- * `redis(t, store)` is a Redis for the adapter redisx.
+ * `redis(t, store)` is a Redis for the adapter redisx. `subscribes` is in what a server sends first on its connection for subscriptions.
  */
 export function brokerScenarios(engine) {
   describe("two servers", () => {
@@ -74,8 +75,16 @@ export function brokerScenarios(engine) {
     assert.equal((await next(client)).message, 2);
   });
 
-  test("a command to disconnect reaches the clients of all servers, whichever takes it", async (t) =>
-    streams.disconnectsEverywhere(t, engine.flags(await engine.start(t))));
+  test("a command to disconnect reaches the clients of all servers, whichever takes it", async (t) => {
+    const flags = engine.flags(await engine.start(t));
+    await streams.disconnectsEverywhere(t, [flags, flags]);
+  });
+
+  test("a server that is ready hears each command, however slow its subscription is", async (t) => {
+    const store = await engine.start(t);
+    const tunnel = await Tunnel.to(t, Number(store.address.split(":")[1]), { slow: { sent: engine.subscribes, ms: 300 } });
+    await streams.disconnectsEverywhere(t, [engine.flags(store), engine.flags({ url: `redis://${tunnel.address}`, tunnel })]);
+  });
 
   test("what the broker does for sessions and presence is said at the start", async (t) => {
     const store = await engine.startForgetful(t);

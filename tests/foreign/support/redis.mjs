@@ -54,13 +54,15 @@ export class RedisServer {
     this.#child = child;
     running.add(child);
     child.exited = once(child, "exit").then(() => running.delete(child));
+    const log = [];
     const ready = new Promise((resolve) => {
       createInterface({ input: child.stdout }).on("line", (line) => {
         if (line.includes("Ready to accept connections")) resolve();
+        else if (log.length < 100) log.push(line);
       });
     });
     const failed = child.exited.then(() => {
-      throw new Error("redis-server did not start");
+      throw new Error(["redis-server did not start:", ...log].join("\n"));
     });
     await within(Promise.race([ready, failed]), "redis-server");
     failed.catch(() => {});

@@ -257,10 +257,10 @@ export async function takesEntries(t, broker, admin, during = async () => {}) {
   await eventually(async () => (await admin.call("XLEN", "__anycable__")) === 0, "an empty stream", PATIENCE_MS);
 }
 
-/** A command to disconnect reaches the clients of all servers, whichever takes it. */
-export async function disconnectsEverywhere(t, broker) {
-  const flags = [...broker, "--broadcast_key", "secret", "--app", "chat"];
-  const servers = await Promise.all([Server.start(...flags), Server.start(...flags)]);
+/** A command to disconnect that one server takes reaches the clients of both. `ways` are the flags with which each finds the broker. */
+export async function disconnectsEverywhere(t, ways) {
+  const flags = ["--broadcast_key", "secret", "--app", "chat"];
+  const servers = await Promise.all(ways.map((broker) => Server.start(...broker, ...flags)));
   t.after(() => Promise.all(servers.map((server) => server.stop())));
   const connect = (server, uid) => CableClient.connect(server.ws("/cable"), { headers: { cookie: `uid=${uid}` } });
   const clients = await Promise.all(servers.map((server) => connect(server, "Kay/1")));

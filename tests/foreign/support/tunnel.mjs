@@ -2,14 +2,18 @@
 
 import { once } from "node:events";
 import net from "node:net";
+import { PassThrough, Transform } from "node:stream";
 
 export class Tunnel {
   #sockets = new Set();
   #isOpen = true;
   #server;
+  #slow;
 
-  static async to(t, port) {
+  /** `slow`: each piece of the server's answers takes `ms` to come through on connections on which the client has sent `sent`. */
+  static async to(t, port, { slow } = {}) {
     const tunnel = new Tunnel();
+    tunnel.#slow = slow;
     tunnel.#server = net.createServer((socket) => tunnel.#pass(socket, port)).listen(0, "127.0.0.1");
     await once(tunnel.#server, "listening");
     t.after(() => {
@@ -48,7 +52,16 @@ export class Tunnel {
         this.#sockets.delete(one);
         other.destroy();
       });
-      one.pipe(other);
     }
+    socket.pipe(upstream);
+    upstream.pipe(this.#slow ? slowed(socket, this.#slow) : new PassThrough()).pipe(socket);
   }
+}
+
+function slowed(socket, { sent, ms }) {
+  let isSlow = false;
+  socket.on("data", (piece) => (isSlow ||= sent.test(piece.toString("latin1"))));
+  return new Transform({
+    transform: (piece, _encoding, pass) => (isSlow ? setTimeout(pass, ms, null, piece) : pass(null, piece)),
+  });
 }

@@ -139,10 +139,10 @@ impl SharedBroker {
             retentions,
         };
         let registry = registry.clone();
-        let commands_are_heard = store.hear(Source::Control);
+        let commands = store.hear(Source::Control);
         let work = tokio::spawn(async move {
-            tasks.run(inlet, &registry, stopped).await;
-            drop(commands_are_heard);
+            tasks.run(inlet, commands.heard(), &registry, stopped).await;
+            drop(commands);
         });
         RunningBroker { store, stop, work }
     }

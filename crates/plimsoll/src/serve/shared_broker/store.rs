@@ -1,6 +1,6 @@
 //! The stores of the logs that several servers share: Redis, and NATS JetStream.
 
-use std::fmt::Display;
+use std::{fmt::Display, pin::pin};
 
 use plimsoll_adapters::{
     Broker, BrokerTasks, Hearing, JetStream, JetStreamError, JetStreamTasks, Limits, Listener, RecordStore,
@@ -102,14 +102,31 @@ impl Tasks {
         }
     }
 
-    /// Stays connected until `stop` becomes true, and hands all news to `listener`.
-    pub(super) async fn run(self, listener: impl Listener, registry: &Registry, stop: watch::Receiver<bool>) {
+    /// Stays connected until `stop` becomes true, and hands all news to `listener`. `commands_are_heard` completes when no
+    /// command to all servers is missed any more; a server that is ready before that would miss one without a word.
+    pub(super) async fn run(
+        self,
+        listener: impl Listener,
+        commands_are_heard: impl Future<Output = ()>,
+        registry: &Registry,
+        stop: watch::Receiver<bool>,
+    ) {
         let name = self.name();
         let statuses = (registry.dependency(name), registry.dependency(name));
-        match self {
-            Self::Redis(tasks) => tasks.run(listener, statuses, registry, stop).await,
-            Self::JetStream(tasks) => tasks.run(listener, statuses, registry, stop).await,
+        let commands = registry.dependency(name);
+        commands.down("the commands to all servers are not heard yet");
+        let connected = async {
+            match self {
+                Self::Redis(tasks) => tasks.run(listener, statuses, registry, stop).await,
+                Self::JetStream(tasks) => tasks.run(listener, statuses, registry, stop).await,
+            }
+        };
+        let mut connected = pin!(connected);
+        tokio::select! {
+            () = &mut connected => return,
+            () = commands_are_heard => commands.up(),
         }
+        connected.await;
     }
 }
 
