@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Browser } from "./support/browser.mjs";
 import { within } from "./support/deadline.mjs";
-import { Server, startPlimsoll } from "./support/plimsoll.mjs";
+import { plimsoll, Server, startPlimsoll } from "./support/plimsoll.mjs";
 import { eventually, isAlive } from "./support/processes.mjs";
 
 /** Longer than the demo of this test. */
@@ -69,4 +69,12 @@ describe("the page of plimsoll demo", () => {
     assert.match(await (await fetch(server.http("/"))).text(), /^Hello from Plimsoll/);
     assert.equal((await fetch(server.http("/demo/demo.js"))).status, 404);
   });
+});
+
+test("the demo ends with the meaning of its figures and with what to do next", async () => {
+  const { code, stderr } = await plimsoll("demo", "--users", "2", "--time", "1");
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /\nWhat it means: rtt is [^\n]+\n[^\n]+ not the server's limit\.\n\nNext:\n {2}plimsoll demo --users 10 --ui +more users/);
+  const quiet = await plimsoll("demo", "--users", "2", "--time", "1", "--quiet");
+  assert.doesNotMatch(quiet.stderr, /Next:/);
 });

@@ -1,5 +1,7 @@
 // Elements in one line. Text always becomes text nodes, so nothing of a run is ever read as HTML.
 
+import { words } from "./format.ts";
+
 type Child = Node | string | null | undefined | false;
 
 type Attributes = Record<string, string | number | boolean | null | undefined>;
@@ -32,6 +34,11 @@ function attach(element: Element, attributes: Attributes, children: Child[]): vo
     );
 }
 
+/** A name that continues on the next line between its words, and within a word only if there is no other way. */
+export function breakable(name: string): Child[] {
+    return words(name).flatMap((word, at) => (at === 0 ? [word] : [h("wbr"), word]));
+}
+
 /** A column of a table: its heading, and whether its cells are numbers. */
 export interface Column {
     label: string;
@@ -54,7 +61,8 @@ export function table(caption: string, columns: Column[], rows: Child[][], class
             {},
             ...cells.map((cell, at) => {
                 const numeric = columns[at]?.numeric ? "num" : null;
-                return at === 0 ? h("th", { scope: "row" }, cell) : h("td", { class: numeric }, cell);
+                if (at > 0) return h("td", { class: numeric }, cell);
+                return h("th", { scope: "row" }, ...(typeof cell === "string" ? breakable(cell) : [cell]));
             }),
         ),
     );

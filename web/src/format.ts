@@ -176,3 +176,8 @@ export function moment(rfc3339: string): string {
         timeZoneName: "short",
     }).format(time);
 }
+
+/** The words of a name, such as that of a metric, a file or a URL. Together they are the name. */
+export function words(name: string): string[] {
+    return name.split(/(?<=[_/:?&=,])(?=[^_/:?&=,])/);
+}

@@ -14,6 +14,7 @@ import {
     shellCommand,
     tick,
     unbroken,
+    words,
 } from "../src/format.ts";
 
 function check<T>(of: (input: T) => string, cases: readonly (readonly [T, string])[]): void {
@@ -127,4 +128,15 @@ test("a number and its unit stay on one line", () => {
         ["2 scenarios, 5 min/h", ["2 scenarios, 5 min/h"]],
     ] as const;
     for (const [text, expected] of cases) assert.deepEqual(unbroken(text), expected);
+});
+
+test("a name may continue on the next line between its words", () => {
+    const cases: [string, string[]][] = [
+        ["chat.js", ["chat.js"]],
+        ["cable_subscribe_duration", ["cable_", "subscribe_", "duration"]],
+        ["bench echo ws://localhost:8080/cable?jid=a", ["bench echo ws://", "localhost:", "8080/", "cable?", "jid=", "a"]],
+        ["__VU/", ["__", "VU/"]],
+        ["", [""]],
+    ];
+    for (const [name, expected] of cases) assert.deepEqual(words(name), expected);
 });

@@ -36,6 +36,9 @@ use crate::{
 use chat::{Chat, Metrics};
 use server_process::ServerProcess;
 
+/// The most users of a demo.
+const MAX_USERS: u32 = 100_000;
+
 /// The share of checks that must pass: `rate>0.9`, the threshold of the usual k6 script for a chat.
 const LEAST_CHECKS_SHARE: f64 = 0.9;
 
@@ -74,7 +77,7 @@ Examples:
 )]
 pub(crate) struct Options {
     /// Number of users of the highest step.
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_USERS)))]
     users: u32,
     /// Total length in seconds: holds a quarter, half, three quarters and all of the users, the last for twice as long.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=86_400))]
@@ -212,6 +215,29 @@ impl<'a> ChatTest<'a> {
     }
 }
 
+/// What the figures mean, and what to do next.
+fn next_steps(users: u32) -> String {
+    let more = users.saturating_mul(5).min(MAX_USERS);
+    let larger = format!("plimsoll demo --users {more} --ui");
+    let mut text = "\
+What it means: rtt is the time from saying something to hearing it, broadcast_duration the time until
+each listener hears it. The number of users is the demo's choice, not the server's limit.
+
+Next:"
+        .to_owned();
+    for (command, what) in [
+        (larger.as_str(), "more users, and charts during the run"),
+        (
+            "plimsoll probe URL --write chat.js",
+            "what your own server demands of clients, and a script for it",
+        ),
+        ("plimsoll line chat.js", "how many users your server carries"),
+    ] {
+        text.push_str(&format!("\n  {command:<36} {what}"));
+    }
+    text
+}
+
 fn url(server: &ServerProcess) -> String {
     format!("ws://{}/cable", server.address())
 }
@@ -255,6 +281,14 @@ impl EngineTest for ChatTest<'_> {
 
     fn complete(&self, summary: &mut Summary) {
         summary.losses = self.losses;
+    }
+
+    async fn announce(&self, finished: &Finished<'_>) {
+        let flags = &self.options.session;
+        if flags.format == Format::Text && !flags.quiet && finished.result.end != RunEnd::Shutdown {
+            // What cannot be told is no failure of the demo.
+            let _told = writeln!(io::stderr(), "\n{}", next_steps(self.options.users));
+        }
     }
 
     async fn print(&self, finished: &Finished<'_>, (): &()) -> Result<(), Failure> {

@@ -19,7 +19,8 @@ export interface KeptRun {
     kind: string;
     command: string;
     duration_seconds: number;
-    vus_max: number;
+    /** Null if another tool's results do not tell it. */
+    vus_max: number | null;
     verdict: string;
     /** Whether the generator was the bottleneck. */
     doubtful: boolean;
@@ -45,7 +46,7 @@ export interface TrendRun {
     started_at: string;
     verdict: string;
     doubtful: boolean;
-    users: number;
+    users: number | null;
     p95_us: number | null;
     is_lower_bound: boolean;
     failed: number | null;

@@ -1,6 +1,6 @@
 // The table of runs: each leads to its report, and those that are chosen are compared.
 
-import { h, table } from "../dom.ts";
+import { breakable, h, table } from "../dom.ts";
 import { format, moment, seconds } from "../format.ts";
 import { badgeClass, type KeptRun } from "./kept.ts";
 
@@ -47,7 +47,7 @@ function row(run: KeptRun): (HTMLElement | string)[] {
             "span",
             { class: "choice" },
             h("input", { type: "checkbox", name: "run", value: run.id, "aria-label": `Compare ${run.name}, ${started}` }),
-            h("a", { href: `run?id=${encodeURIComponent(run.id)}`, title: run.command }, run.name || "unnamed"),
+            h("a", { href: `run?id=${encodeURIComponent(run.id)}`, title: run.command }, ...breakable(run.name || "unnamed")),
         ),
         h(
             "span",
@@ -57,7 +57,7 @@ function row(run: KeptRun): (HTMLElement | string)[] {
         ),
         started,
         run.kind,
-        format(run.vus_max, "count"),
+        run.vus_max === null ? "–" : format(run.vus_max, "count"),
         seconds(run.duration_seconds),
         run.figures,
         h("span", { class: "badges" }, ...run.tags.map((tag) => h("span", { class: "badge same" }, tag)), run.note),

@@ -47,7 +47,7 @@ function runTable({ name, unit, latency, runs }: Trend): HTMLElement {
         String(at + 1),
         h("a", { href: `run?id=${encodeURIComponent(run.id)}` }, moment(run.started_at)),
         h("span", { class: `badge ${badgeClass(run.verdict)}` }, run.verdict),
-        format(run.users, "count"),
+        cell(run.users, "count"),
         ...(unit === null
             ? [
                   `${run.is_lower_bound ? "> " : ""}${cell(run.p95_us, "duration")}`,

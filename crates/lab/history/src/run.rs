@@ -17,7 +17,7 @@ pub struct Run {
     pub command: String,
     /// The duration in seconds.
     pub duration_seconds: f64,
-    /// The greatest number of virtual users.
+    /// The greatest number of virtual users; 0 if another tool's results do not tell it.
     pub vus_max: u32,
     /// The outcome in one word.
     pub verdict: String,
@@ -29,6 +29,13 @@ pub struct Run {
     pub note: Option<String>,
     /// The tags in alphabetical order.
     pub tags: Vec<String>,
+}
+
+impl Run {
+    /// The greatest number of virtual users, if it is known.
+    pub fn users(&self) -> Option<u32> {
+        (self.vus_max > 0).then_some(self.vus_max)
+    }
 }
 
 /// A filter for runs. All conditions that are `Some` must hold.

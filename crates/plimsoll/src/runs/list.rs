@@ -107,7 +107,7 @@ pub(crate) fn object(run: &Run) -> Value {
         "kind": run.kind,
         "command": run.command,
         "duration_seconds": run.duration_seconds,
-        "vus_max": run.vus_max,
+        "vus_max": run.users(),
         "verdict": run.verdict,
         "doubtful": run.doubtful,
         "figures": run.figures,
@@ -140,7 +140,8 @@ fn cells(run: &Run) -> [String; 7] {
         run.id.chars().take(ID_LENGTH).collect(),
         run.kind.clone(),
         shortened(&run.name),
-        run.vus_max.to_string(),
+        run.users()
+            .map_or_else(|| "–".to_owned(), |users| users.to_string()),
         plimsoll_report::quantity::duration(
             Duration::from_secs(run.duration_seconds.round().max(0.0) as u64),
         ),

@@ -81,7 +81,7 @@ struct Point {
     verdict: String,
     /// Whether the figures do not describe the target alone.
     doubtful: bool,
-    users: u32,
+    users: Option<u32>,
     /// In microseconds. `None` if this run did not measure it.
     p95_us: Option<u64>,
     /// Whether some messages were lost and the p95 is a lower bound.
@@ -212,7 +212,7 @@ impl Point {
             started_at: run.started_at.clone(),
             verdict: run.verdict.clone(),
             doubtful: run.doubtful,
-            users: run.vus_max,
+            users: run.users(),
             p95_us: None,
             is_lower_bound: false,
             failed: None,
@@ -342,7 +342,7 @@ impl Trend {
         });
         vec![
             started,
-            count(run.users.into()),
+            shown(run.users.map(|users| count(users.into()))),
             run.verdict.clone(),
             shown(p95),
             change(run.p95_us, before.and_then(|before| before.p95_us)),
@@ -376,7 +376,7 @@ mod tests {
             started_at: "2026-11-22T10:03:04.123Z".to_owned(),
             verdict: "pass".to_owned(),
             doubtful: false,
-            users: 1200,
+            users: Some(1200),
             p95_us,
             is_lower_bound: false,
             failed: Some(0.0),
