@@ -180,6 +180,24 @@ describe("the page of runs", () => {
     check();
   });
 
+  test("an imported run has the figures of its tool, and no claim of ours about them", async (t) => {
+    const there = place(t);
+    const metrics = { http_req_duration: { type: "trend", contains: "time", values: { med: 11, "p(95)": 25.5 } } };
+    const file = join(there.data, "..", "k6.json");
+    writeFileSync(file, JSON.stringify({ metrics, root_group: {}, options: {}, state: { testRunDurationMs: 10_000 } }));
+    const done = await there.plimsoll("runs", "import", file);
+    assert.equal(done.code, 0, done.stderr);
+    assert.match((await there.plimsoll("runs", "list")).stdout, /imported +k6\.json +– +10s/);
+    const { url } = await serve(t, there);
+    const { page, check } = await open(t, url);
+    assert.deepEqual((await page.locator(".runs tbody tr td").allTextContents()).slice(2, 4), ["imported", "–"]);
+    assert.doesNotMatch(await page.textContent("footer"), /accurate/);
+    await page.click(".choice a");
+    await page.waitForSelector("text=Imported from k6: k6.json");
+    assert.match(await page.textContent("footer"), /^k6 measured these figures, and Plimsoll did not check them\./);
+    check();
+  });
+
   test("says what it cannot show", async (t) => {
     const here = place(t);
     const { url } = await serve(t, here);

@@ -4,8 +4,12 @@ import { h, svg } from "./dom.ts";
 import type { Section } from "./section/section.ts";
 import { themeSwitch } from "./theme.ts";
 
-/** Fills the page. `top` has no headings to link to. */
-export function frame(name: string, top: (HTMLElement | null)[], sections: Section[]): void {
+/** What is true of the figures of our own runs. */
+const OF_OUR_FIGURES =
+    "Percentiles cover all samples and are accurate to 0.1 %; they are never averages of other percentiles.";
+
+/** Fills the page. `top` has no headings to link to. `truth` says at the end what the figures are. */
+export function frame(name: string, top: (HTMLElement | null)[], sections: Section[], truth = OF_OUR_FIGURES): void {
     const links = sections.map(({ id, title }) => h("li", {}, h("a", { href: `#${id}` }, title)));
     // Where this page is one of many.
     const { list } = document.body.dataset;
@@ -24,20 +28,12 @@ export function frame(name: string, top: (HTMLElement | null)[], sections: Secti
     );
     const main = h("main", { id: "content" }, ...top, ...sections.map(({ element }) => element));
     const skip = h("a", { class: "skip", href: "#content" }, "Skip to the results");
-    document.body.replaceChildren(skip, bar, main, footer(), ...document.querySelectorAll("script"));
+    document.body.replaceChildren(skip, bar, main, footer(truth), ...document.querySelectorAll("script"));
     follow(sections, links);
 }
 
-function footer(): HTMLElement {
-    return h(
-        "footer",
-        {},
-        h(
-            "p",
-            {},
-            "Percentiles cover all samples and are accurate to 0.1 %; they are never averages of other percentiles. This page works offline.",
-        ),
-    );
+function footer(truth: string): HTMLElement {
+    return h("footer", {}, h("p", {}, `${truth} This page works offline.`));
 }
 
 /** The mark that is painted on hulls: a ring, and the line that must stay above the water. */

@@ -37,7 +37,7 @@ export function imported(run: Imported): void {
     );
     const sections = [section("metrics", "Metrics", figures(run))];
     if (judged.length > 0) sections.unshift(section("thresholds", "Thresholds", h("ul", { class: "plain" }, ...judged)));
-    frame(run.file, [top], sections);
+    frame(run.file, [top], sections, `${tool} measured these figures, and Plimsoll did not check them.`);
 }
 
 function figures({ metrics }: Imported): HTMLElement {

@@ -8,7 +8,8 @@ import { runs } from "./runs.ts";
 import { trends } from "./trends.ts";
 
 export function history(kept: Kept): void {
-    frame("runs of this machine", [top(kept), problem(kept), ...content(kept)], []);
+    const truth = "The figures of imported runs are those of the tool that measured them.";
+    frame("runs of this machine", [top(kept), problem(kept), ...content(kept)], [], truth);
 }
 
 function top(kept: Kept): HTMLElement {
