@@ -264,13 +264,13 @@ describe("other commands", () => {
   before(async () => (server = await Server.start("--app", "benchmark")));
   after(() => server.stop());
 
-  test("demo ends with the path of a page that shows its server", async (t) => {
+  test("demo says the path of a page that shows its server", async (t) => {
     const browser = await Browser.launch();
     t.after(() => browser.close());
     const cwd = folderOf(t, {});
     const { code, stderr } = await plimsollIn({ cwd, env: { TMPDIR: cwd } }, "demo", "--users", "6", "--time", "3");
     assert.equal(code, 0, stderr);
-    const [, path] = stderr.trimEnd().match(/\nReport: (.*\.html)$/);
+    const [, path] = stderr.match(/^Report: (.*\.html)$/m);
     const { page, said, asked } = await open(t, browser, path, LOOKS[0]);
     assert.deepEqual([said, asked.length], [[], 1]);
     assert.match(await page.locator("h1").innerText(), HEADLINE_OF_DEMO);

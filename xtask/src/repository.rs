@@ -79,6 +79,11 @@ pub(crate) fn build_with_tests(package: &str) -> Result<PathBuf, command::Error>
 fn build_selection(package: &str, selection: &[&str]) -> Result<PathBuf, command::Error> {
     let mut build = cargo();
     build.arg("build").args(selection);
+    built(build, package)
+}
+
+/// Runs a command of Cargo that builds `package`, and returns the path of its binary, wherever Cargo puts it.
+pub(crate) fn built(mut build: Command, package: &str) -> Result<PathBuf, command::Error> {
     build.args(["--message-format", "json-render-diagnostics"]);
     println!("$ {}", command::line(&build));
     let messages = command::read(&mut build)?;

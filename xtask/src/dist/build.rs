@@ -66,8 +66,7 @@ fn build(target: Target, path: &OsString) -> Result<PathBuf, Error> {
             "--target",
             &format!("{triple}.{GLIBC}"),
         ]);
-    command::run(&mut build)?;
-    Ok(repository::root().join(format!("target/{triple}/dist/plimsoll")))
+    Ok(repository::built(build, "plimsoll")?)
 }
 
 /// Folders of sources, and their names in the program.
