@@ -6,7 +6,6 @@ import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
 import { brokerScenarios } from "./support/broker-scenarios.mjs";
 import { plimsoll } from "./support/plimsoll.mjs";
-import { freePort } from "./support/ports.mjs";
 import { eventually } from "./support/processes.mjs";
 import { RedisServer } from "./support/redis.mjs";
 import {
@@ -178,18 +177,16 @@ describe("keys of another program cost their stream alone, until they are remove
 });
 
 describe("a Redis that cannot be used is named, in one line, and does not end the server", () => {
-  for (const [what, options, url, expected] of [
-    ["a password that is missing", ["--requirepass", "right"], ({ address }) => `redis://${address}`, /NOAUTH.*; expected a password: --redis_url redis:\/\/:PASSWORD@HOST/],
-    ["a wrong password", ["--requirepass", "right"], ({ address }) => `redis://:wrong@${address}`, /WRONGPASS.*; check the user and the password of --redis_url/],
-    ["a replica", ["--replicaof", "127.0.0.1", "1"], ({ url }) => url, /Redis at \S+ is a replica; expected the primary/],
-    ["no TLS", [], ({ address }) => `rediss://${address}`, /encrypt the connection to Redis at .*expected a server with TLS at this port/],
-    ["several URLs", [], ({ url }) => `${url},${url}`, /it is no node of a Redis Cluster \(cluster-enabled no\), and --redis_url has a comma/],
-    ["one node of a cluster", ["--cluster-enabled", "yes"], ({ url }) => url, /is a node of a Redis Cluster; expected its nodes with commas/],
+  for (const [what, settings, url, expected] of [
+    ["a password that is missing", { options: ["--requirepass", "right"] }, ({ address }) => `redis://${address}`, /NOAUTH.*; expected a password: --redis_url redis:\/\/:PASSWORD@HOST/],
+    ["a wrong password", { options: ["--requirepass", "right"] }, ({ address }) => `redis://:wrong@${address}`, /WRONGPASS.*; check the user and the password of --redis_url/],
+    ["a replica", { options: ["--replicaof", "127.0.0.1", "1"] }, ({ url }) => url, /Redis at \S+ is a replica; expected the primary/],
+    ["no TLS", {}, ({ address }) => `rediss://${address}`, /encrypt the connection to Redis at .*expected a server with TLS at this port/],
+    ["several URLs", {}, ({ url }) => `${url},${url}`, /it is no node of a Redis Cluster \(cluster-enabled no\), and --redis_url has a comma/],
+    ["one node of a cluster", { isNode: true }, ({ url }) => url, /is a node of a Redis Cluster; expected its nodes with commas/],
   ]) {
     test(what, async (t) => {
-      // Unless it is told, a node of a cluster listens at its port plus 10,000, which any connection of this machine may have.
-      const bus = ["--cluster-port", String(await freePort())];
-      const redis = await RedisServer.start(t, { options: [...options, ...bus] });
+      const redis = await RedisServer.start(t, settings);
       const server = await startServer(inRedis(url(redis)), "--broadcast_adapter", "http");
       t.after(() => server.stop());
       await server.logged(expected);

@@ -219,23 +219,16 @@ impl<'a> ChatTest<'a> {
 fn next_steps(users: u32) -> String {
     let more = users.saturating_mul(5).min(MAX_USERS);
     let larger = format!("plimsoll demo --users {more} --ui");
-    let mut text = "\
+    format!(
+        "\
 What it means: rtt is the time from saying something to hearing it, broadcast_duration the time until
 each listener hears it. The number of users is the demo's choice, not the server's limit.
 
-Next:"
-        .to_owned();
-    for (command, what) in [
-        (larger.as_str(), "more users, and charts during the run"),
-        (
-            "plimsoll probe URL --write chat.js",
-            "what your own server demands of clients, and a script for it",
-        ),
-        ("plimsoll line chat.js", "how many users your server carries"),
-    ] {
-        text.push_str(&format!("\n  {command:<36} {what}"));
-    }
-    text
+Next:
+  {larger:<36} more users, and charts during the run
+  plimsoll probe URL --write chat.js   what your own server demands of clients, and a script for it
+  plimsoll line chat.js                how many users your server carries"
+    )
 }
 
 fn url(server: &ServerProcess) -> String {

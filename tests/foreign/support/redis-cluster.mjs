@@ -1,7 +1,6 @@
 // A real Redis Cluster of a test's own: three primaries, and replicas for some or all of them.
 
 import { Cluster } from "ioredis";
-import { freePort } from "./ports.mjs";
 import { eventually } from "./processes.mjs";
 import { RedisServer } from "./redis.mjs";
 
@@ -25,32 +24,30 @@ export class RedisCluster {
   static async start(t, { nReplicas = 0, password, forgets = false } = {}) {
     const cluster = new RedisCluster();
     cluster.#password = password;
-    const ports = [];
-    const options = () => [
-      ...["--appendonly", forgets ? "no" : "yes", "--appendfsync", "always", "--cluster-enabled", "yes"],
+    const options = [
+      ...["--appendonly", forgets ? "no" : "yes", "--appendfsync", "always"],
       ...["--cluster-node-timeout", NODE_TIMEOUT_MS, "--cluster-replica-validity-factor", "0"],
-      ...["--repl-diskless-sync-delay", "0", "--cluster-port", ports.at(-1)],
+      ...["--repl-diskless-sync-delay", "0"],
       ...(password ? ["--requirepass", password, "--masterauth", password] : []),
     ];
     cluster.nodes = [];
     for (let n = 0; n < N_PRIMARIES + nReplicas; n++) {
-      ports.push(String(await freePort()));
-      cluster.nodes.push(await RedisServer.start(t, { options: options() }));
+      cluster.nodes.push(await RedisServer.start(t, { isNode: true, options }));
     }
     cluster.#clients = cluster.nodes.map((node) => node.client(t, { password }));
     cluster.#ids = await Promise.all(cluster.#clients.map((client) => client.cluster("MYID")));
-    await cluster.#join(ports);
+    await cluster.#join();
     return cluster;
   }
 
-  async #join(busPorts) {
+  async #join() {
     const bounds = Array.from({ length: N_PRIMARIES + 1 }, (_, n) => Math.floor((N_SLOTS * n) / N_PRIMARIES));
     for (let n = 0; n < N_PRIMARIES; n++) {
       await this.#clients[n].call("CLUSTER", "ADDSLOTSRANGE", bounds[n], bounds[n + 1] - 1);
     }
     for (const [n, client] of this.#clients.entries()) {
       await client.call("CLUSTER", "SET-CONFIG-EPOCH", n + 1);
-      if (n > 0) await this.#clients[0].call("CLUSTER", "MEET", ...this.nodes[n].address.split(":"), busPorts[n]);
+      if (n > 0) await this.#clients[0].call("CLUSTER", "MEET", ...this.nodes[n].address.split(":"), this.nodes[n].busPort);
     }
     const { length } = this.nodes;
     for (const client of this.#clients) {

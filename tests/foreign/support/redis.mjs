@@ -19,13 +19,23 @@ export class RedisServer {
   #folder;
   #options;
   #child;
+  /** Where the nodes of its cluster reach it. */
+  busPort;
 
-  /** Keeps nothing on disk, unless the options say so. `host` is an address of this machine. Ends with the test. */
-  static async start(t, { host = "127.0.0.1", port, options = ["--appendonly", "no"] } = {}) {
+  /**
+   * Keeps nothing on disk, unless the options say so. `host` is an address of this machine, and `isNode` means one of a Redis
+   * Cluster. Ends with the test.
+   */
+  static async start(t, { host = "127.0.0.1", port, isNode = false, options = ["--appendonly", "no"] } = {}) {
     const server = new RedisServer();
     server.#host = host;
     server.#port = port ?? (await freePort());
     server.#options = options;
+    if (isNode) {
+      // Otherwise it would be the port plus 10,000, which any connection of this machine may have.
+      server.busPort = await freePort();
+      server.#options = [...options, "--cluster-enabled", "yes", "--cluster-port", String(server.busPort)];
+    }
     server.#folder = mkdtempSync(join(tmpdir(), "plimsoll-redis-"));
     t.after(async () => {
       await server.kill();

@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import net from "node:net";
-import { PassThrough, Transform } from "node:stream";
+import { Transform } from "node:stream";
 
 export class Tunnel {
   #sockets = new Set();
@@ -54,7 +54,8 @@ export class Tunnel {
       });
     }
     socket.pipe(upstream);
-    upstream.pipe(this.#slow ? slowed(socket, this.#slow) : new PassThrough()).pipe(socket);
+    const answers = this.#slow ? upstream.pipe(slowed(socket, this.#slow)) : upstream;
+    answers.pipe(socket);
   }
 }
 

@@ -57,7 +57,7 @@ function row(run: KeptRun): (HTMLElement | string)[] {
         ),
         started,
         run.kind,
-        run.vus_max === null ? "–" : format(run.vus_max, "count"),
+        format(run.vus_max, "count"),
         seconds(run.duration_seconds),
         run.figures,
         h("span", { class: "badges" }, ...run.tags.map((tag) => h("span", { class: "badge same" }, tag)), run.note),

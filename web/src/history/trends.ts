@@ -2,7 +2,7 @@
 
 import { Chart } from "../chart/chart.ts";
 import { h, table } from "../dom.ts";
-import { format, moment, type Unit } from "../format.ts";
+import { format, moment } from "../format.ts";
 import { smallGrid } from "../section/section.ts";
 import { specs } from "./curves.ts";
 import { badgeClass, type Trend } from "./kept.ts";
@@ -42,19 +42,18 @@ function runTable({ name, unit, latency, runs }: Trend): HTMLElement {
         ...result.map((label) => ({ label, numeric: true })),
         { label: "tags and note" },
     ];
-    const cell = (value: number | null, of: Unit) => (value === null ? "–" : format(value, of));
     const rows = runs.map((run, at) => [
         String(at + 1),
         h("a", { href: `run?id=${encodeURIComponent(run.id)}` }, moment(run.started_at)),
         h("span", { class: `badge ${badgeClass(run.verdict)}` }, run.verdict),
-        cell(run.users, "count"),
+        format(run.users, "count"),
         ...(unit === null
             ? [
-                  `${run.is_lower_bound ? "> " : ""}${cell(run.p95_us, "duration")}`,
-                  cell(run.lost, "count"),
-                  cell(run.failed, "share"),
+                  `${run.is_lower_bound ? "> " : ""}${format(run.p95_us, "duration")}`,
+                  format(run.lost, "count"),
+                  format(run.failed, "share"),
               ]
-            : [cell(run.line, "count")]),
+            : [format(run.line, "count")]),
         h("span", { class: "badges" }, ...run.tags.map((tag) => h("span", { class: "badge same" }, tag)), run.note),
     ]);
     return table(`Runs of ${name}, the oldest first`, columns, rows);

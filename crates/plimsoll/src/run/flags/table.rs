@@ -45,7 +45,8 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("local-ips", "localIPs", Value("RANGES"), NETWORK, "Source addresses, used in turn: comma-separated \
         addresses, ranges and CIDRs"),
     flag("dns", "dns", Value("SETTINGS"), NETWORK, "How names are resolved [default: ttl=5m,select=random,policy=preferIPv4]"),
-    flag("tag", "tags", List("NAME=VALUE"), METRICS, "A tag for all samples; may be given several times. A kept run gets its own with plimsoll runs tag"),
+    flag("tag", "tags", List("NAME=VALUE"), METRICS, "A tag for all samples; may be given several times. \
+        A kept run gets its own with plimsoll runs tag"),
     flag("system-tags", "systemTags", List("NAMES"), METRICS, "Automatic tags of samples, comma-separated"),
     flag("summary-trend-stats", "summaryTrendStats", List("FIGURES"), METRICS, "Trend statistics in the summary \
         [default: avg,min,med,max,p(90),p(95)]"),
