@@ -78,6 +78,7 @@ export class Cluster {
   async subscribed(n, options) {
     const { client, welcome } = await this.connect(n, options);
     assert.equal(await client.subscribe(CHAT), confirm(CHAT));
+    await this.known(welcome.sid);
     return { client, sid: welcome.sid };
   }
 
@@ -86,6 +87,7 @@ export class Cluster {
     const { client, welcome } = await this.connect(n, { sid });
     assert.deepEqual([welcome.restored, welcome.restored_ids], [true, [CHAT]]);
     assert.notEqual(welcome.sid, sid);
+    await this.known(welcome.sid);
     return { client, sid: welcome.sid };
   }
 
@@ -94,6 +96,11 @@ export class Cluster {
       const { status } = await this.servers[n].broadcast({ stream: "room", data: json(message) });
       assert.equal(status, 201);
     }
+  }
+
+  /** Completes when the store has the session. A client that leaves earlier, and is back at another server before that, connects anew. */
+  known(sid) {
+    return this.stored(sid, (owner) => owner !== null);
   }
 
   /** Completes when the store has the session in this state. */
