@@ -347,6 +347,9 @@ struct JSRuntime {
     uint32_t *atom_hash;
     JSAtomStruct **atom_array;
     int atom_free_index; /* 0 = none */
+    struct JSSharedAtoms *shared_atoms;
+    JSAtomStruct **atom_symbols; /* the language's symbols */
+    bool is_sharing_names;
 
     JSClassID js_class_id_alloc; /* counter for user defined classes */
     int class_count;    /* size of class_array */
@@ -2635,6 +2638,8 @@ static inline void js_free_string0(JSRuntime *rt, JSString *str)
     }
 }
 
+#include "shared-atoms.h"
+
 void JS_SetRuntimeInfo(JSRuntime *rt, const char *s)
 {
     if (rt)
@@ -2720,7 +2725,7 @@ void JS_FreeRuntime(JSRuntime *rt)
         for(i = 0; i < rt->atom_size; i++) {
             JSAtomStruct *p = rt->atom_array[i];
             if (!atom_is_free(p) /* && p->str*/) {
-                if (i >= JS_ATOM_END || JS_REF_COUNT(p) != 1) {
+                {
                     if (!header_done) {
                         header_done = true;
                         if (rt->rt_info) {
@@ -2781,6 +2786,8 @@ void JS_FreeRuntime(JSRuntime *rt)
             js_free_rt(rt, p);
         }
     }
+    js_free_language_symbols(rt);
+    js_leave_shared_atoms(rt->shared_atoms);
     js_free_rt(rt, rt->atom_array);
     js_free_rt(rt, rt->atom_hash);
     js_free_rt(rt, rt->shape_hash);
@@ -3162,7 +3169,7 @@ static inline bool is_strict_mode(JSContext *ctx)
 
 static inline bool __JS_AtomIsConst(JSAtom v)
 {
-    return (int32_t)v < JS_ATOM_END;
+    return (int32_t)v < JS_ATOM_SHARED_END;
 }
 
 static inline bool __JS_AtomIsTaggedInt(JSAtom v)
@@ -3304,7 +3311,7 @@ static __maybe_unused void JS_DumpAtoms(JSRuntime *rt)
         if (h) {
             printf("  %d:", i);
             while (h) {
-                p = rt->atom_array[h];
+                p = js_get_atom(rt, h);
                 printf(" ");
                 JS_DumpString(rt, p);
                 h = p->hash_next;
@@ -3339,7 +3346,7 @@ static int JS_ResizeAtomHash(JSRuntime *rt, int new_hash_size)
     for(i = 0; i < rt->atom_hash_size; i++) {
         h = rt->atom_hash[i];
         while (h != 0) {
-            p = rt->atom_array[h];
+            p = js_get_atom(rt, h);
             hash_next1 = p->hash_next;
             /* add in new hash table */
             j = p->hash & new_hash_mask;
@@ -3358,31 +3365,18 @@ static int JS_ResizeAtomHash(JSRuntime *rt, int new_hash_size)
 
 static int JS_InitAtoms(JSRuntime *rt)
 {
-    int i, len, atom_type;
-    const char *p;
-
     rt->atom_hash_size = 0;
     rt->atom_hash = NULL;
     rt->atom_count = 0;
     rt->atom_size = 0;
     rt->atom_free_index = 0;
-    if (JS_ResizeAtomHash(rt, 512))     /* there are at least 504 predefined atoms */
+    if (JS_ResizeAtomHash(rt, 32))
         return -1;
-
-    p = js_atom_init;
-    for(i = 1; i < JS_ATOM_END; i++) {
-        if (i == JS_ATOM_Private_brand)
-            atom_type = JS_ATOM_TYPE_PRIVATE;
-        else if (i >= JS_ATOM_Symbol_toPrimitive)
-            atom_type = JS_ATOM_TYPE_SYMBOL;
-        else
-            atom_type = JS_ATOM_TYPE_STRING;
-        len = strlen(p);
-        if (__JS_NewAtomInit(rt, p, len, atom_type) == JS_ATOM_NULL)
-            return -1;
-        p = p + len + 1;
-    }
-    return 0;
+    rt->is_sharing_names = true;
+    rt->shared_atoms = js_join_shared_atoms(rt);
+    if (!rt->shared_atoms)
+        return -1;
+    return js_init_language_symbols(rt);
 }
 
 JSAtom JS_DupAtomRT(JSRuntime *rt, JSAtom v)
@@ -3390,7 +3384,7 @@ JSAtom JS_DupAtomRT(JSRuntime *rt, JSAtom v)
     JSAtomStruct *p;
 
     if (!__JS_AtomIsConst(v)) {
-        p = rt->atom_array[v];
+        p = js_get_atom(rt, v);
         JS_REF_COUNT(p)++;
     }
     return v;
@@ -3403,7 +3397,7 @@ JSAtom JS_DupAtom(JSContext *ctx, JSAtom v)
 
     if (!__JS_AtomIsConst(v)) {
         rt = ctx->rt;
-        p = rt->atom_array[v];
+        p = js_get_atom(rt, v);
         JS_REF_COUNT(p)++;
     }
     return v;
@@ -3417,7 +3411,7 @@ static JSAtomKindEnum JS_AtomGetKind(JSContext *ctx, JSAtom v)
     rt = ctx->rt;
     if (__JS_AtomIsTaggedInt(v))
         return JS_ATOM_KIND_STRING;
-    p = rt->atom_array[v];
+    p = js_get_atom(rt, v);
     switch(p->atom_type) {
     case JS_ATOM_TYPE_STRING:
         return JS_ATOM_KIND_STRING;
@@ -3445,12 +3439,14 @@ static JSAtom js_get_atom_index(JSRuntime *rt, JSAtomStruct *p)
         JSAtomStruct *p1;
 
         i = rt->atom_hash[p->hash & (rt->atom_hash_size - 1)];
-        p1 = rt->atom_array[i];
-        while (p1 != p) {
-            assert(i != 0);
+        while (i != JS_ATOM_NULL) {
+            p1 = js_get_atom(rt, i);
+            if (p1 == p)
+                return i;
             i = p1->hash_next;
-            p1 = rt->atom_array[i];
         }
+        i = js_find_shared_atom(rt->shared_atoms, p, p->hash, p->atom_type);
+        assert(i != JS_ATOM_NULL);
     }
     return i;
 }
@@ -3480,17 +3476,22 @@ static JSAtom __JS_NewAtom(JSRuntime *rt, JSString *str, int atom_type)
         h1 = h & (rt->atom_hash_size - 1);
         i = rt->atom_hash[h1];
         while (i != 0) {
-            p = rt->atom_array[i];
+            p = js_get_atom(rt, i);
             if (p->hash == h &&
                 p->atom_type == atom_type &&
                 p->len == len &&
                 js_string_memcmp(p, str, len) == 0) {
-                if (!__JS_AtomIsConst(i))
-                    JS_REF_COUNT(p)++;
+                JS_REF_COUNT(p)++;
                 goto done;
             }
             i = p->hash_next;
         }
+        /* after the runtime's own atoms: a name that it has got before another runtime shared it must stay the same atom */
+        i = js_find_shared_atom(rt->shared_atoms, str, h, atom_type);
+        if (i == JS_ATOM_NULL)
+            i = js_add_shared_atom(rt, str, h, atom_type);
+        if (i != JS_ATOM_NULL)
+            goto done;
     } else {
         h1 = 0; /* avoid warning */
         if (atom_type == JS_ATOM_TYPE_SYMBOL) {
@@ -3508,41 +3509,23 @@ static JSAtom __JS_NewAtom(JSRuntime *rt, JSString *str, int atom_type)
 
         /* alloc new with size progression 3/2:
            4 6 9 13 19 28 42 63 94 141 211 316 474 711 1066 1599 2398 3597 5395 8092
-           preallocating space for predefined atoms (at least 504).
          */
-        new_size = max_int(711, rt->atom_size * 3 / 2);
-        if (new_size > JS_ATOM_MAX)
+        new_size = max_int(28, rt->atom_size * 3 / 2);
+        if (new_size > JS_ATOM_MAX - JS_ATOM_SHARED_END)
             goto fail;
         new_array = js_realloc_rt(rt, rt->atom_array, sizeof(*new_array) * new_size);
         if (!new_array)
             goto fail;
-        /* Note: the atom 0 is not used */
         start = rt->atom_size;
-        if (start == 0) {
-            /* JS_ATOM_NULL entry */
-            p = js_mallocz_rt(rt, sizeof(JSAtomStruct));
-            if (!p) {
-                js_free_rt(rt, new_array);
-                goto fail;
-            }
-            JS_REF_COUNT(p) = 1;  /* not refcounted */
-            p->atom_type = JS_ATOM_TYPE_SYMBOL;
-#ifdef ENABLE_DUMPS // JS_DUMP_LEAKS
-            list_add_tail(&p->link, &rt->string_list);
-#endif
-            new_array[0] = p;
-            rt->atom_count++;
-            start = 1;
-        }
         rt->atom_size = new_size;
         rt->atom_array = new_array;
-        rt->atom_free_index = start;
+        rt->atom_free_index = JS_ATOM_SHARED_END + start;
         for(i = start; i < new_size; i++) {
             uint32_t next;
             if (i == (new_size - 1))
                 next = 0;
             else
-                next = i + 1;
+                next = JS_ATOM_SHARED_END + i + 1;
             rt->atom_array[i] = atom_set_free(next);
         }
     }
@@ -3583,8 +3566,8 @@ static JSAtom __JS_NewAtom(JSRuntime *rt, JSString *str, int atom_type)
 
     /* use an already free entry */
     i = rt->atom_free_index;
-    rt->atom_free_index = atom_get_free(rt->atom_array[i]);
-    rt->atom_array[i] = p;
+    rt->atom_free_index = atom_get_free(js_get_atom(rt, i));
+    rt->atom_array[i - JS_ATOM_SHARED_END] = p;
 
     p->hash = h;
     p->hash_next = i;   /* atom_index */
@@ -3637,19 +3620,18 @@ static JSAtom __JS_FindAtom(JSRuntime *rt, const char *str, size_t len,
     h1 = h & (rt->atom_hash_size - 1);
     i = rt->atom_hash[h1];
     while (i != 0) {
-        p = rt->atom_array[i];
+        p = js_get_atom(rt, i);
         if (p->hash == h &&
             p->atom_type == JS_ATOM_TYPE_STRING &&
             p->len == len &&
             p->is_wide_char == 0 &&
             memcmp(str8(p), str, len) == 0) {
-            if (!__JS_AtomIsConst(i))
-                JS_REF_COUNT(p)++;
+            JS_REF_COUNT(p)++;
             return i;
         }
         i = p->hash_next;
     }
-    return JS_ATOM_NULL;
+    return js_find_shared_name(rt->shared_atoms, str, len, h);
 }
 
 static void JS_FreeAtomStruct(JSRuntime *rt, JSAtomStruct *p)
@@ -3661,7 +3643,7 @@ static void JS_FreeAtomStruct(JSRuntime *rt, JSAtomStruct *p)
 
         h0 = p->hash & (rt->atom_hash_size - 1);
         i = rt->atom_hash[h0];
-        p1 = rt->atom_array[i];
+        p1 = js_get_atom(rt, i);
         if (p1 == p) {
             rt->atom_hash[h0] = p1->hash_next;
         } else {
@@ -3669,7 +3651,7 @@ static void JS_FreeAtomStruct(JSRuntime *rt, JSAtomStruct *p)
                 assert(i != 0);
                 p0 = p1;
                 i = p1->hash_next;
-                p1 = rt->atom_array[i];
+                p1 = js_get_atom(rt, i);
                 if (p1 == p) {
                     p0->hash_next = p1->hash_next;
                     break;
@@ -3678,7 +3660,7 @@ static void JS_FreeAtomStruct(JSRuntime *rt, JSAtomStruct *p)
         }
     }
     /* insert in free atom list */
-    rt->atom_array[i] = atom_set_free(rt->atom_free_index);
+    rt->atom_array[i - JS_ATOM_SHARED_END] = atom_set_free(rt->atom_free_index);
     rt->atom_free_index = i;
     if (unlikely(p->first_weak_ref)) {
         reset_weak_ref(rt, &p->first_weak_ref);
@@ -3696,7 +3678,7 @@ static void __JS_FreeAtom(JSRuntime *rt, uint32_t i)
 {
     JSAtomStruct *p;
 
-    p = rt->atom_array[i];
+    p = js_get_atom(rt, i);
     if (--JS_REF_COUNT(p) > 0)
         return;
     JS_FreeAtomStruct(rt, p);
@@ -3779,7 +3761,7 @@ static JSValue JS_NewSymbolInternal(JSContext *ctx, JSString *p, int atom_type)
     atom = __JS_NewAtom(rt, p, atom_type);
     if (atom == JS_ATOM_NULL)
         return JS_ThrowOutOfMemory(ctx);
-    return JS_MKPTR(JS_TAG_SYMBOL, rt->atom_array[atom]);
+    return JS_MKPTR(JS_TAG_SYMBOL, js_get_atom(rt, atom));
 }
 
 /* descr must be a non-numeric string atom */
@@ -3790,8 +3772,8 @@ static JSValue JS_NewSymbolFromAtom(JSContext *ctx, JSAtom descr,
     JSString *p;
 
     assert(!__JS_AtomIsTaggedInt(descr));
-    assert(descr < rt->atom_size);
-    p = rt->atom_array[descr];
+    assert(descr < js_atom_limit(rt));
+    p = js_get_atom(rt, descr);
     js_dup(JS_MKPTR(JS_TAG_STRING, p));
     return JS_NewSymbolInternal(ctx, p, atom_type);
 }
@@ -3827,11 +3809,11 @@ static const char *JS_AtomGetStrRT(JSRuntime *rt, char *buf, int buf_size,
         snprintf(buf, buf_size, "%u", __JS_AtomToUInt32(atom));
     } else if (atom == JS_ATOM_NULL) {
         snprintf(buf, buf_size, "<null>");
-    } else if (atom >= rt->atom_size) {
-        assert(atom < rt->atom_size);
+    } else if (atom >= js_atom_limit(rt)) {
+        assert(atom < js_atom_limit(rt));
         snprintf(buf, buf_size, "<invalid %x>", atom);
     } else {
-        JSAtomStruct *p = rt->atom_array[atom];
+        JSAtomStruct *p = js_get_atom(rt, atom);
         *buf = '\0';
         if (atom_is_free(p)) {
             snprintf(buf, buf_size, "<free %x>", atom);
@@ -3863,14 +3845,14 @@ static JSValue __JS_AtomToValue(JSContext *ctx, JSAtom atom, bool force_string)
     } else {
         JSRuntime *rt = ctx->rt;
         JSAtomStruct *p;
-        assert(atom < rt->atom_size);
-        p = rt->atom_array[atom];
+        assert(atom < js_atom_limit(rt));
+        p = js_get_atom(rt, atom);
         if (p->atom_type == JS_ATOM_TYPE_STRING) {
             goto ret_string;
         } else if (force_string) {
             if (p->len == 0 && p->is_wide_char != 0) {
                 /* no description string */
-                p = rt->atom_array[JS_ATOM_empty_string];
+                p = js_get_atom(rt, JS_ATOM_empty_string);
             }
         ret_string:
             return js_dup(JS_MKPTR(JS_TAG_STRING, p));
@@ -3902,8 +3884,8 @@ static bool JS_AtomIsArrayIndex(JSContext *ctx, uint32_t *pval, JSAtom atom)
         JSAtomStruct *p;
         uint32_t val;
 
-        assert(atom < rt->atom_size);
-        p = rt->atom_array[atom];
+        assert(atom < js_atom_limit(rt));
+        p = js_get_atom(rt, atom);
         if (p->atom_type == JS_ATOM_TYPE_STRING &&
             is_num_string(&val, p) && val != -1) {
             *pval = val;
@@ -3928,8 +3910,8 @@ static JSValue JS_AtomIsNumericIndex1(JSContext *ctx, JSAtom atom)
 
     if (__JS_AtomIsTaggedInt(atom))
         return js_int32(__JS_AtomToUInt32(atom));
-    assert(atom < rt->atom_size);
-    p1 = rt->atom_array[atom];
+    assert(atom < js_atom_limit(rt));
+    p1 = js_get_atom(rt, atom);
     if (p1->atom_type != JS_ATOM_TYPE_STRING)
         return JS_UNDEFINED;
     p = p1;
@@ -4031,7 +4013,7 @@ static bool JS_AtomSymbolHasDescription(JSContext *ctx, JSAtom v)
     rt = ctx->rt;
     if (__JS_AtomIsTaggedInt(v))
         return false;
-    p = rt->atom_array[v];
+    p = js_get_atom(rt, v);
     return (((p->atom_type == JS_ATOM_TYPE_SYMBOL &&
               p->hash == JS_ATOM_HASH_SYMBOL) ||
              p->atom_type == JS_ATOM_TYPE_GLOBAL_SYMBOL) &&
@@ -4255,7 +4237,7 @@ int JS_NewClass(JSRuntime *rt, JSClassID class_id, const JSClassDef *class_def)
 
 static inline JSValue js_empty_string(JSRuntime *rt)
 {
-    JSAtomStruct *p = rt->atom_array[JS_ATOM_empty_string];
+    JSAtomStruct *p = js_get_atom(rt, JS_ATOM_empty_string);
     return js_dup(JS_MKPTR(JS_TAG_STRING, p));
 }
 
@@ -7836,7 +7818,7 @@ void JS_ComputeMemoryUsage(JSRuntime *rt, JSMemoryUsage *s)
     }
 
     /* atoms */
-    s->memory_used_count += 2; /* rt->atom_array, rt->atom_hash */
+    s->memory_used_count += 3; /* rt->atom_array, rt->atom_hash, rt->atom_symbols; shared names belong to no runtime */
     s->atom_count = rt->atom_count;
     s->atom_size = sizeof(rt->atom_array[0]) * rt->atom_size +
         sizeof(rt->atom_hash[0]) * rt->atom_hash_size;
@@ -39218,7 +39200,7 @@ static int JS_WriteObjectAtoms(BCWriterState *s)
     bc_put_leb128(s, s->idx_to_atom_count);
     for(i = 0; i < s->idx_to_atom_count; i++) {
         JSAtom atom = s->idx_to_atom[i];
-        if (__JS_AtomIsConst(atom)) {
+        if (js_atom_is_predefined(atom)) {
             if (atom < 64) {
                 bc_put_u8(s, 0x80 | atom);
             } else {
@@ -39226,7 +39208,7 @@ static int JS_WriteObjectAtoms(BCWriterState *s)
                 bc_put_leb128(s, atom >> 6);
             }
         } else {
-            JSAtomStruct *p = rt->atom_array[atom];
+            JSAtomStruct *p = js_get_atom(rt, atom);
             uint8_t type = p->atom_type;
             assert(type != JS_ATOM_TYPE_PRIVATE);
             bc_put_u8(s, type);
@@ -40454,10 +40436,10 @@ static JSValue JS_ReadObjectRec(BCReaderState *s)
             JSAtom atom;
             if (bc_get_atom(s, &atom))
                 return JS_EXCEPTION;
-            if (__JS_AtomIsConst(atom)) {
+            if (js_atom_is_predefined(atom)) {
                 obj = JS_AtomToValue(s->ctx, atom);
             } else {
-                JSAtomStruct *p = s->ctx->rt->atom_array[atom];
+                JSAtomStruct *p = js_get_atom(s->ctx->rt, atom);
                 obj = JS_NewSymbolFromAtom(s->ctx, atom, p->atom_type);
             }
         }
@@ -40519,7 +40501,7 @@ static int JS_ReadObjectAtoms(BCReaderState *s)
             if ((type & 0x40) && bc_get_leb128(s, &atom))
                 return -1;
             atom = (atom << 6) | (type & 0x3F);
-            if (!__JS_AtomIsConst(atom)) {
+            if (!js_atom_is_predefined(atom)) {
                 JS_ThrowInternalError(s->ctx, "out of range atom");
                 return -1;
             }
@@ -40631,7 +40613,7 @@ static JSAtom find_atom(JSContext *ctx, const char *name)
         /* We assume 8 bit non null strings, which is the case for these
            symbols */
         for(atom = JS_ATOM_Symbol_toPrimitive; atom < JS_ATOM_END; atom++) {
-            JSAtomStruct *p = ctx->rt->atom_array[atom];
+            JSAtomStruct *p = js_get_atom(ctx->rt, atom);
             JSString *str = p;
             if (str->len == len && !memcmp(str8(str), name, len))
                 return JS_DupAtom(ctx, atom);

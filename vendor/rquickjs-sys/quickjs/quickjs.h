@@ -521,6 +521,9 @@ JS_EXTERN void JS_SetMaxStackSize(JSRuntime *rt, size_t stack_size);
 JS_EXTERN void JS_UpdateStackTop(JSRuntime *rt);
 JS_EXTERN JSRuntime *JS_NewRuntime2(const JSMallocFunctions *mf, void *opaque);
 JS_EXTERN void JS_FreeRuntime(JSRuntime *rt);
+/* While it is set, as it is at first, names that are new to the runtime become names of all runtimes of its thread, as long as
+   there is room for them. They cost a runtime nothing, and stay until the thread's last runtime ends. */
+JS_EXTERN void JS_SetNameSharing(JSRuntime *rt, bool is_sharing);
 JS_EXTERN void *JS_GetRuntimeOpaque(JSRuntime *rt);
 JS_EXTERN void JS_SetRuntimeOpaque(JSRuntime *rt, void *opaque);
 JS_EXTERN int JS_AddRuntimeFinalizer(JSRuntime *rt,

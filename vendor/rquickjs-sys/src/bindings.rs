@@ -278,6 +278,7 @@ unsafe extern "C" {
     pub fn JS_FreeRuntime(rt: *mut JSRuntime);
 }
 unsafe extern "C" {
+    pub fn JS_SetNameSharing(rt: *mut JSRuntime, is_sharing: bool);
     pub fn JS_GetRuntimeOpaque(rt: *mut JSRuntime) -> *mut ::core::ffi::c_void;
 }
 unsafe extern "C" {

@@ -31,6 +31,7 @@ mod metrics;
     reason = "the library hands functions of scripts their arguments as values"
 )]
 pub mod modules;
+mod names;
 mod native_memory;
 mod network;
 #[expect(

@@ -22,6 +22,7 @@ use crate::{
     imported_names,
     loading::{self, ModuleLoader},
     metrics::Metrics,
+    names,
     program::Program,
     rejections,
     task::{Output, Task},
@@ -255,6 +256,12 @@ pub(crate) fn prepare(ctx: &Ctx<'_>, host: &Rc<Host>) -> rquickjs::Result<()> {
 
 /// Evaluates the modules and gives the exports of the entry.
 pub(crate) fn evaluate<'js>(ctx: &Ctx<'js>, program: &Program) -> rquickjs::Result<Object<'js>> {
+    let exports = evaluate_entry(ctx, program);
+    names::keep_new_ones(ctx);
+    exports
+}
+
+fn evaluate_entry<'js>(ctx: &Ctx<'js>, program: &Program) -> rquickjs::Result<Object<'js>> {
     let is_common_js = program
         .modules
         .get(&program.entry)

@@ -1,0 +1,234 @@
+/*
+ * Names that all runtimes of a thread share.
+ *
+ * The names of the language, of its classes and of the host are the same in every runtime. Here a thread has each of them
+ * once: as an atom that is never freed while the thread has a runtime. What a runtime names beside them are atoms of its
+ * own, with indexes from JS_ATOM_SHARED_END on.
+ *
+ * Symbols are not shared, also those of the language: a symbol can be a key of a WeakMap, and then has a list of the maps
+ * of its runtime.
+ *
+ * The reference counts are not atomic, so a runtime must stay on the thread that made it.
+ */
+
+/* Indexes below are those of the language's atoms and of shared names. */
+#define JS_ATOM_SHARED_END 4096
+
+/* The language's symbols: the last ones of its atoms. */
+#define JS_ATOM_FIRST_SYMBOL JS_ATOM_Private_brand
+#define JS_ATOM_SYMBOL_COUNT (JS_ATOM_END - JS_ATOM_FIRST_SYMBOL)
+
+/* Longer names are not shared, in characters. */
+#define JS_SHARED_NAME_MAX 128
+
+#define JS_SHARED_HASH_SIZE 1024 /* power of two */
+
+typedef struct JSSharedAtoms {
+    int runtime_count;
+    uint32_t next; /* the index of the next name */
+    const char *symbols; /* in js_atom_init */
+    uint32_t hash[JS_SHARED_HASH_SIZE];
+    JSAtomStruct *array[JS_ATOM_SHARED_END];
+} JSSharedAtoms;
+
+static _Thread_local JSSharedAtoms *js_thread_atoms;
+
+static inline uint32_t hash_string8(const uint8_t *str, size_t len, uint32_t h);
+
+/* Whether every runtime has this atom under this index */
+static inline bool js_atom_is_predefined(JSAtom v)
+{
+    return (int32_t)v < JS_ATOM_END;
+}
+
+/* 'v' is the index of an atom, not a number */
+static inline JSAtomStruct *js_get_atom(JSRuntime *rt, JSAtom v)
+{
+    if (v >= JS_ATOM_SHARED_END)
+        return rt->atom_array[v - JS_ATOM_SHARED_END];
+    if (v >= JS_ATOM_FIRST_SYMBOL && v < JS_ATOM_END)
+        return rt->atom_symbols[v - JS_ATOM_FIRST_SYMBOL];
+    return rt->shared_atoms->array[v];
+}
+
+/* The indexes of a runtime's atoms are smaller. */
+static inline JSAtom js_atom_limit(JSRuntime *rt)
+{
+    return JS_ATOM_SHARED_END + rt->atom_size;
+}
+
+/* Adds an atom that is no symbol, with a copy of 'str'. Returns false if there is no memory. */
+static bool js_share_atom(JSSharedAtoms *shared, uint32_t i, JSString *str, uint32_t h, int atom_type)
+{
+    size_t size = (str->len << str->is_wide_char) + 1 - str->is_wide_char;
+    JSMallocBlockHeader *block = js_def_calloc(NULL, 1, sizeof(*block) + sizeof(JSString) + size);
+    JSAtomStruct *p;
+    uint32_t *first;
+
+    if (!block)
+        return false;
+    p = (JSAtomStruct *)block->user_data;
+    JS_REF_COUNT(p) = 1; /* the table's own */
+    p->len = str->len;
+    p->is_wide_char = str->is_wide_char;
+    p->kind = JS_STRING_KIND_NORMAL;
+    p->atom_type = atom_type;
+    p->hash = h;
+    memcpy(str8(p), str8(str), size);
+    first = &shared->hash[h & (JS_SHARED_HASH_SIZE - 1)];
+    p->hash_next = *first;
+    *first = i;
+    shared->array[i] = p;
+    return true;
+}
+
+static void js_free_shared_atoms(JSSharedAtoms *shared)
+{
+    uint32_t i;
+
+    for(i = 0; i < JS_ATOM_SHARED_END; i++) {
+        if (shared->array[i])
+            js_def_free(NULL, js_rc(shared->array[i]));
+    }
+    js_def_free(NULL, shared);
+}
+
+/* The names of this thread's runtimes, for one more runtime. NULL if there is no memory. */
+static JSSharedAtoms *js_join_shared_atoms(JSRuntime *rt)
+{
+    JSSharedAtoms *shared = js_thread_atoms;
+    const char *name = js_atom_init;
+    uint32_t i;
+
+    if (shared) {
+        shared->runtime_count++;
+        return shared;
+    }
+    shared = js_def_calloc(NULL, 1, sizeof(*shared));
+    if (!shared)
+        return NULL;
+    for(i = 1; i < JS_ATOM_FIRST_SYMBOL; i++) {
+        size_t len = strlen(name);
+        uint32_t h = hash_string8((const uint8_t *)name, len, JS_ATOM_TYPE_STRING) & JS_ATOM_HASH_MASK;
+        JSString *str = js_alloc_string_rt(rt, len, 0);
+        bool is_shared = false;
+        if (str) {
+            memcpy(str8(str), name, len + 1);
+            is_shared = js_share_atom(shared, i, str, h, JS_ATOM_TYPE_STRING);
+            js_free_string(rt, str);
+        }
+        if (!is_shared) {
+            js_free_shared_atoms(shared);
+            return NULL;
+        }
+        name += len + 1;
+    }
+    shared->symbols = name;
+    shared->next = JS_ATOM_END;
+    shared->runtime_count = 1;
+    js_thread_atoms = shared;
+    return shared;
+}
+
+/* A runtime ends. The names go with the thread's last one. */
+static void js_leave_shared_atoms(JSSharedAtoms *shared)
+{
+    if (shared && --shared->runtime_count == 0) {
+        js_thread_atoms = NULL;
+        js_free_shared_atoms(shared);
+    }
+}
+
+/* The index of a shared name; JS_ATOM_NULL if it is not shared. */
+static JSAtom js_find_shared_atom(JSSharedAtoms *shared, JSString *str, uint32_t h, int atom_type)
+{
+    uint32_t i = shared->hash[h & (JS_SHARED_HASH_SIZE - 1)];
+
+    while (i != JS_ATOM_NULL) {
+        JSAtomStruct *p = shared->array[i];
+        if (p == str ||
+            (p->hash == h &&
+             p->atom_type == atom_type &&
+             p->len == str->len &&
+             js_string_memcmp(p, str, p->len) == 0))
+            return i;
+        i = p->hash_next;
+    }
+    return JS_ATOM_NULL;
+}
+
+/* The same for 8-bit characters. */
+static JSAtom js_find_shared_name(JSSharedAtoms *shared, const char *name, size_t len, uint32_t h)
+{
+    uint32_t i = shared->hash[h & (JS_SHARED_HASH_SIZE - 1)];
+
+    while (i != JS_ATOM_NULL) {
+        JSAtomStruct *p = shared->array[i];
+        if (p->hash == h && p->len == len && !p->is_wide_char && memcmp(str8(p), name, len) == 0)
+            return i;
+        i = p->hash_next;
+    }
+    return JS_ATOM_NULL;
+}
+
+/* Shares a new name while there is room. JS_ATOM_NULL: the runtime must keep it. */
+static JSAtom js_add_shared_atom(JSRuntime *rt, JSString *str, uint32_t h, int atom_type)
+{
+    JSSharedAtoms *shared = rt->shared_atoms;
+
+    if (!rt->is_sharing_names ||
+        atom_type != JS_ATOM_TYPE_STRING ||
+        str->len > JS_SHARED_NAME_MAX ||
+        shared->next == JS_ATOM_SHARED_END ||
+        !js_share_atom(shared, shared->next, str, h, atom_type))
+        return JS_ATOM_NULL;
+    return shared->next++;
+}
+
+/* The runtime's own atoms of the language's symbols. Returns -1 if there is no memory. */
+static int js_init_language_symbols(JSRuntime *rt)
+{
+    const char *name = rt->shared_atoms->symbols;
+    uint32_t i;
+
+    rt->atom_symbols = js_mallocz_rt(rt, sizeof(rt->atom_symbols[0]) * JS_ATOM_SYMBOL_COUNT);
+    if (!rt->atom_symbols)
+        return -1;
+    for(i = JS_ATOM_FIRST_SYMBOL; i < JS_ATOM_END; i++) {
+        size_t len = strlen(name);
+        JSAtomStruct *p = js_alloc_string_rt(rt, len, 0);
+        if (!p)
+            return -1;
+        memcpy(str8(p), name, len + 1);
+        p->hash = i == JS_ATOM_Private_brand ? JS_ATOM_HASH_PRIVATE : JS_ATOM_HASH_SYMBOL;
+        p->hash_next = i; /* the index, as in all symbols */
+        p->atom_type = JS_ATOM_TYPE_SYMBOL;
+        p->first_weak_ref = NULL;
+        rt->atom_symbols[i - JS_ATOM_FIRST_SYMBOL] = p;
+        name += len + 1;
+    }
+    return 0;
+}
+
+static void js_free_language_symbols(JSRuntime *rt)
+{
+    uint32_t i;
+
+    if (!rt->atom_symbols)
+        return;
+    for(i = 0; i < JS_ATOM_SYMBOL_COUNT; i++) {
+        JSAtomStruct *p = rt->atom_symbols[i];
+        if (p) {
+#ifdef ENABLE_DUMPS // JS_DUMP_LEAKS
+            list_del(&p->link);
+#endif
+            js_free_rt(rt, p);
+        }
+    }
+    js_free_rt(rt, rt->atom_symbols);
+}
+
+void JS_SetNameSharing(JSRuntime *rt, bool is_sharing)
+{
+    rt->is_sharing_names = is_sharing;
+}
