@@ -1,5 +1,5 @@
-// People in a chat: the usual script for k6's cable extension, with rooms of ten, so that the load grows with the people
-// and not with their square. Everybody comes once and stays longer than it takes for all to come: there is a moment
+// People in a chat: the usual script for k6's cable extension, with rooms of ten or of PEOPLE_OF_A_ROOM, so that the load grows
+// with the people and not with their square. Everybody comes once and stays longer than it takes for all to come: there is a moment
 // when all are there.
 //
 // VUS people come within RAMP_S seconds. The counters say what became of it; who cannot get in goes home.
@@ -10,7 +10,7 @@ import { Counter, Trend } from "k6/metrics";
 
 const VUS = Number(__ENV.VUS);
 const RAMP_S = Number(__ENV.RAMP_S);
-const PEOPLE_OF_A_ROOM = 10;
+const PEOPLE_OF_A_ROOM = Number(__ENV.PEOPLE_OF_A_ROOM ?? 10);
 const MESSAGES_EACH = 3;
 
 const rtt = new Trend("rtt", true);

@@ -89,6 +89,30 @@ pub(super) const JS_MEMORY: Budget = Budget {
     at_most: 170.0,
     unit: "KB",
 };
+/// The same of a user with a cable connection that does nothing.
+pub(super) const JS_CABLE_STAYS: Budget = Budget {
+    what: "load client RSS per idle cable user of a script",
+    at_most: 70.0,
+    unit: "KB",
+};
+/// The same of a user of the chat script who is alone in a room.
+pub(super) const JS_CHAT_ALONE: Budget = Budget {
+    what: "load client RSS per user of the chat script, a room each",
+    at_most: 85.0,
+    unit: "KB",
+};
+/// The same of a user of the chat script with 999 others in the room.
+pub(super) const JS_CHAT_CROWD: Budget = Budget {
+    what: "load client RSS per user of the chat script, 1,000 in one room",
+    at_most: 110.0,
+    unit: "KB",
+};
+/// The same of a user who makes one HTTP request and sleeps.
+pub(super) const JS_HTTP_STAYS: Budget = Budget {
+    what: "load client RSS per user of a script with one http.get",
+    at_most: 80.0,
+    unit: "KB",
+};
 /// Virtual users of the chat script that did not get into their room.
 pub(super) const JS_ABSENT: Budget = Budget {
     what: "virtual users without a subscription",

@@ -5,16 +5,18 @@
 
 mod chat;
 mod cost;
+mod memory;
 mod runner;
 
 use super::{Error, Outcome, Plan};
 use runner::Runner;
 
-/// Measures the chat at every number of virtual users, then the cost of each kind of round trip.
+/// Measures the chat at every number of virtual users, the memory of other users, then the cost of each kind of round trip.
 pub(super) fn run(plan: &Plan) -> Result<Outcome, Error> {
     let (plimsoll, k6) = (Runner::plimsoll(plan), Runner::k6(plan)?);
     let mut outcome = Outcome::default();
     chat::measure(plan, &plimsoll, &mut outcome)?;
+    memory::measure(plan, &plimsoll, &mut outcome)?;
     cost::measure(plan, &plimsoll, &k6, &mut outcome)?;
     Ok(outcome)
 }

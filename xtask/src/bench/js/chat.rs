@@ -3,7 +3,10 @@
 
 use serde_json::{Value, json};
 
-use super::runner::{Runner, Script};
+use super::{
+    memory,
+    runner::{Runner, Script},
+};
 use crate::bench::{
     Error, Outcome, Plan, avalanche, budget, finished::Finished, server::Server, sheet::Sheet,
 };
@@ -101,10 +104,8 @@ impl Chat {
 
 /// In the order of the columns. The report has durations in microseconds.
 fn figures(n_vus: usize, alone: &Chat, all: &Chat) -> Result<Vec<f64>, Error> {
-    let grown_bytes = all.run.max_rss_bytes.saturating_sub(alone.run.max_rss_bytes);
-    let n_others = n_vus.saturating_sub(1).max(1) as f64;
     Ok(vec![
-        grown_bytes as f64 / 1024.0 / n_others,
+        memory::kb_per_user(n_vus, &alone.run, &all.run),
         all.run.max_rss_bytes as f64 / (1024.0 * 1024.0),
         n_vus as f64 - all.counter("chat_subscribed"),
         all.counter("chat_spoken") - all.counter("chat_heard"),
