@@ -266,6 +266,7 @@ typedef struct JSMallocState {
 #define JS_ARENA_ALIGN             8
 #define JS_ARENA_SIZE              4096
 #define JS_ARENA_BLOCK_SIZE_COUNT  31
+#define JS_ARENA_LIST_COUNT        (JS_ARENA_LARGE_BLOCKS_ONLY ? 1 : JS_ARENA_BLOCK_SIZE_COUNT)
 #define JS_ARENA_MAX_SMALL_SIZE    512
 #define JS_ARENA_FREE_NIL          0xffff
 
@@ -308,8 +309,8 @@ typedef struct JSArena {
 } JSArena;
 
 typedef struct JSArenaState {
-    struct list_head arena_list[JS_ARENA_BLOCK_SIZE_COUNT];
-    struct list_head free_arena_list[JS_ARENA_BLOCK_SIZE_COUNT];
+    struct list_head arena_list[JS_ARENA_LIST_COUNT];
+    struct list_head free_arena_list[JS_ARENA_LIST_COUNT];
     _Alignas(JS_ARENA_ALIGN) uint8_t zero_size_block[sizeof(JSMallocBlockHeader)];
 } JSArenaState;
 
@@ -352,8 +353,8 @@ struct JSRuntime {
     bool is_sharing_names;
 
     JSClassID js_class_id_alloc; /* counter for user defined classes */
-    int class_count;    /* size of class_array */
-    JSClass *class_array;
+    int class_count;    /* classes of the engine, which runtimes share, and class_array */
+    JSClass *class_array; /* classes of the host, from JS_CLASS_INIT_COUNT on */
 
     struct list_head context_list; /* list of JSContext.link */
     /* list of JSGCObjectHeader.link. List of allocated GC objects (used
@@ -1267,6 +1268,7 @@ typedef enum OPCodeEnum {
 } OPCodeEnum;
 
 static int JS_InitAtoms(JSRuntime *rt);
+static inline JSClass *js_class(JSRuntime *rt, JSClassID id);
 static JSAtom __JS_NewAtomInit(JSRuntime *rt, const char *str, int len,
                                int atom_type);
 static void JS_FreeAtomStruct(JSRuntime *rt, JSAtomStruct *p);
@@ -1739,7 +1741,7 @@ static void js_arena_init(JSRuntime *rt)
     JSArenaState *s = &rt->arena_state;
     int i;
     arena_zero_block(rt)->u.block_idx = JS_ARENA_FREE_NIL;
-    for (i = 0; i < JS_ARENA_BLOCK_SIZE_COUNT; i++) {
+    for (i = 0; i < JS_ARENA_LIST_COUNT; i++) {
         init_list_head(&s->arena_list[i]);
         init_list_head(&s->free_arena_list[i]);
     }
@@ -1971,7 +1973,7 @@ static void js_arena_free_all(JSRuntime *rt)
     JSArenaState *s = &rt->arena_state;
     struct list_head *el, *el1;
     int i;
-    for (i = 0; i < JS_ARENA_BLOCK_SIZE_COUNT; i++) {
+    for (i = 0; i < JS_ARENA_LIST_COUNT; i++) {
         list_for_each_safe(el, el1, &s->arena_list[i]) {
             JSArena *ar = list_entry(el, JSArena, link);
             rt->mf.js_free(rt->malloc_state.opaque, ar);
@@ -2355,16 +2357,16 @@ JSRuntime *JS_NewRuntime2(const JSMallocFunctions *mf, void *opaque)
     if (init_class_range(rt, js_std_class_def, JS_CLASS_OBJECT,
                          countof(js_std_class_def)) < 0)
         goto fail;
-    rt->class_array[JS_CLASS_ARGUMENTS].exotic = &js_arguments_exotic_methods;
-    rt->class_array[JS_CLASS_MAPPED_ARGUMENTS].exotic = &js_arguments_exotic_methods;
-    rt->class_array[JS_CLASS_STRING].exotic = &js_string_exotic_methods;
-    rt->class_array[JS_CLASS_MODULE_NS].exotic = &js_module_ns_exotic_methods;
+    js_class(rt, JS_CLASS_ARGUMENTS)->exotic = &js_arguments_exotic_methods;
+    js_class(rt, JS_CLASS_MAPPED_ARGUMENTS)->exotic = &js_arguments_exotic_methods;
+    js_class(rt, JS_CLASS_STRING)->exotic = &js_string_exotic_methods;
+    js_class(rt, JS_CLASS_MODULE_NS)->exotic = &js_module_ns_exotic_methods;
 
-    rt->class_array[JS_CLASS_C_FUNCTION].call = js_call_c_function;
-    rt->class_array[JS_CLASS_C_FUNCTION_DATA].call = js_call_c_function_data;
-    rt->class_array[JS_CLASS_C_CLOSURE].call = js_call_c_closure;
-    rt->class_array[JS_CLASS_BOUND_FUNCTION].call = js_call_bound_function;
-    rt->class_array[JS_CLASS_GENERATOR_FUNCTION].call = js_call_generator_function;
+    js_class(rt, JS_CLASS_C_FUNCTION)->call = js_call_c_function;
+    js_class(rt, JS_CLASS_C_FUNCTION_DATA)->call = js_call_c_function_data;
+    js_class(rt, JS_CLASS_C_CLOSURE)->call = js_call_c_closure;
+    js_class(rt, JS_CLASS_BOUND_FUNCTION)->call = js_call_bound_function;
+    js_class(rt, JS_CLASS_GENERATOR_FUNCTION)->call = js_call_generator_function;
     if (init_shape_hash(rt))
         goto fail;
 
@@ -2709,8 +2711,8 @@ void JS_FreeRuntime(JSRuntime *rt)
     assert(list_empty(&rt->gc_obj_list));
 
     /* free the classes */
-    for(i = 0; i < rt->class_count; i++) {
-        JSClass *cl = &rt->class_array[i];
+    for(i = JS_CLASS_INIT_COUNT; i < rt->class_count; i++) {
+        JSClass *cl = js_class(rt, i);
         if (cl->class_id != 0) {
             JS_FreeAtomRT(rt, cl->class_name);
         }
@@ -4154,13 +4156,13 @@ JSClassID JS_GetClassID(JSValueConst v)
 bool JS_IsRegisteredClass(JSRuntime *rt, JSClassID class_id)
 {
     return (class_id < rt->class_count &&
-            rt->class_array[class_id].class_id != 0);
+            js_class(rt, class_id)->class_id != 0);
 }
 
 JSAtom JS_GetClassName(JSRuntime *rt, JSClassID class_id)
 {
     if (JS_IsRegisteredClass(rt, class_id)) {
-        return JS_DupAtomRT(rt, rt->class_array[class_id].class_name);
+        return JS_DupAtomRT(rt, js_class(rt, class_id)->class_name);
     } else {
         return JS_ATOM_NULL;
     }
@@ -4177,13 +4179,16 @@ static int JS_NewClass1(JSRuntime *rt, JSClassID class_id,
 
     if (class_id >= (1 << 16))
         return -1;
-    if (class_id < rt->class_count &&
-        rt->class_array[class_id].class_id != 0)
+    /* another runtime may have set a class of the engine, to the same */
+    if (class_id >= JS_CLASS_INIT_COUNT &&
+        class_id < rt->class_count &&
+        js_class(rt, class_id)->class_id != 0)
         return -1;
 
     if (class_id >= rt->class_count) {
+        /* a host has few classes */
         new_size = max_int(JS_CLASS_INIT_COUNT,
-                           max_int(class_id + 1, rt->class_count * 3 / 2));
+                           max_int(class_id + 4, rt->class_count * 17 / 16));
 
         /* reallocate the context class prototype array, if any */
         list_for_each(el, &rt->context_list) {
@@ -4198,16 +4203,20 @@ static int JS_NewClass1(JSRuntime *rt, JSClassID class_id,
             ctx->class_proto = new_tab;
         }
         /* reallocate the class array */
-        new_class_array = js_realloc_rt(rt, rt->class_array,
-                                        sizeof(JSClass) * new_size);
-        if (!new_class_array)
-            return -1;
-        memset(new_class_array + rt->class_count, 0,
-               (new_size - rt->class_count) * sizeof(JSClass));
-        rt->class_array = new_class_array;
+        if (new_size > JS_CLASS_INIT_COUNT) {
+            int n_classes = new_size - JS_CLASS_INIT_COUNT;
+            int n_before = max_int(rt->class_count - JS_CLASS_INIT_COUNT, 0);
+            new_class_array = js_realloc_rt(rt, rt->class_array,
+                                            sizeof(JSClass) * n_classes);
+            if (!new_class_array)
+                return -1;
+            memset(new_class_array + n_before, 0,
+                   (n_classes - n_before) * sizeof(JSClass));
+            rt->class_array = new_class_array;
+        }
         rt->class_count = new_size;
     }
-    cl = &rt->class_array[class_id];
+    cl = js_class(rt, class_id);
     cl->class_id = class_id;
     cl->class_name = JS_DupAtomRT(rt, name);
     cl->finalizer = class_def->finalizer;
@@ -6215,7 +6224,7 @@ static JSValue JS_NewObjectFromShape(JSContext *ctx, JSShape *sh, JSClassID clas
         goto set_exotic;
     default:
     set_exotic:
-        if (ctx->rt->class_array[class_id].exotic) {
+        if (js_class(ctx->rt, class_id)->exotic) {
             p->is_exotic = 1;
         }
         break;
@@ -7053,7 +7062,7 @@ static void free_object(JSRuntime *rt, JSObject *p)
         reset_weak_ref(rt, &p->first_weak_ref);
     }
 
-    finalizer = rt->class_array[p->class_id].finalizer;
+    finalizer = js_class(rt, p->class_id)->finalizer;
     if (finalizer)
         (*finalizer)(rt, JS_MKPTR(JS_TAG_OBJECT, p));
 
@@ -7275,7 +7284,7 @@ static void mark_children(JSRuntime *rt, JSGCObjectHeader *gp,
 
             if (p->class_id != JS_CLASS_OBJECT) {
                 JSClassGCMark *gc_mark;
-                gc_mark = rt->class_array[p->class_id].gc_mark;
+                gc_mark = js_class(rt, p->class_id)->gc_mark;
                 if (gc_mark)
                     gc_mark(rt, JS_MKPTR(JS_TAG_OBJECT, p), mark_func);
             }
@@ -7565,7 +7574,7 @@ void JS_ComputeMemoryUsage(JSRuntime *rt, JSMemoryUsage *s)
     s->malloc_limit = rt->malloc_state.malloc_limit;
 
     s->memory_used_count = 2; /* rt + rt->class_array */
-    s->memory_used_size = sizeof(JSRuntime) + sizeof(JSClass) * rt->class_count;
+    s->memory_used_size = sizeof(JSRuntime) + sizeof(JSClass) * (rt->class_count - JS_CLASS_INIT_COUNT);
 
     list_for_each(el, &rt->context_list) {
         JSContext *ctx = list_entry(el, JSContext, link);
@@ -7896,7 +7905,7 @@ void JS_DumpMemoryUsage(FILE *fp, const JSMemoryUsage *s, JSRuntime *rt)
                 if (obj_classes[class_id] && class_id < rt->class_count) {
                     char buf[ATOM_GET_STR_BUF_SIZE];
                     fprintf(fp, "  %5d  %2.0d %s\n", obj_classes[class_id], class_id,
-                            JS_AtomGetStrRT(rt, buf, sizeof(buf), rt->class_array[class_id].class_name));
+                            JS_AtomGetStrRT(rt, buf, sizeof(buf), js_class(rt, class_id)->class_name));
                 }
             }
             if (obj_classes[JS_CLASS_INIT_COUNT])
@@ -8617,7 +8626,7 @@ static JSValue JS_ThrowTypeErrorInvalidClass(JSContext *ctx, int class_id)
 {
     JSRuntime *rt = ctx->rt;
     JSAtom name;
-    name = rt->class_array[class_id].class_name;
+    name = js_class(rt, class_id)->class_name;
     return JS_ThrowTypeErrorAtom(ctx, "%s object expected", name);
 }
 
@@ -9189,7 +9198,7 @@ static JSValue JS_GetPropertyInternal(JSContext *ctx, JSValueConst obj,
                     }
                 }
             } else {
-                const JSClassExoticMethods *em = ctx->rt->class_array[p->class_id].exotic;
+                const JSClassExoticMethods *em = js_class(ctx->rt, p->class_id)->exotic;
                 if (em) {
                     if (em->get_property) {
                         JSValue obj1, retval;
@@ -9551,7 +9560,7 @@ static int __exception JS_GetOwnPropertyNamesInternal(JSContext *ctx,
                 num_keys_count += js_string_obj_get_length(ctx, JS_MKPTR(JS_TAG_OBJECT, p));
             }
         } else {
-            const JSClassExoticMethods *em = ctx->rt->class_array[p->class_id].exotic;
+            const JSClassExoticMethods *em = js_class(ctx->rt, p->class_id)->exotic;
             if (em && em->get_own_property_names) {
                 if (em->get_own_property_names(ctx, &tab_exotic, &exotic_count,
                                                JS_MKPTR(JS_TAG_OBJECT, p)))
@@ -9765,7 +9774,7 @@ retry:
                 }
             }
         } else {
-            const JSClassExoticMethods *em = ctx->rt->class_array[p->class_id].exotic;
+            const JSClassExoticMethods *em = js_class(ctx->rt, p->class_id)->exotic;
             if (em && em->get_own_property) {
                 if (flags_only) {
                     /* Call the exotic handler with a temporary desc,
@@ -9869,7 +9878,7 @@ int JS_HasProperty(JSContext *ctx, JSValueConst obj, JSAtom prop)
     p = JS_VALUE_GET_OBJ(obj);
     for(;;) {
         if (p->is_exotic) {
-            const JSClassExoticMethods *em = ctx->rt->class_array[p->class_id].exotic;
+            const JSClassExoticMethods *em = js_class(ctx->rt, p->class_id)->exotic;
             if (em && em->has_property) {
                 /* has_property can free the prototype */
                 obj1 = js_dup(JS_MKPTR(JS_TAG_OBJECT, p));
@@ -10294,7 +10303,7 @@ static int delete_property(JSContext *ctx, JSObject *p, JSAtom atom)
                 }
             }
         } else {
-            const JSClassExoticMethods *em = ctx->rt->class_array[p->class_id].exotic;
+            const JSClassExoticMethods *em = js_class(ctx->rt, p->class_id)->exotic;
             if (em && em->delete_property) {
                 return em->delete_property(ctx, JS_MKPTR(JS_TAG_OBJECT, p), atom);
             }
@@ -10630,7 +10639,7 @@ retry:
                     }
                 }
             } else {
-                const JSClassExoticMethods *em = ctx->rt->class_array[p1->class_id].exotic;
+                const JSClassExoticMethods *em = js_class(ctx->rt, p1->class_id)->exotic;
                 if (em) {
                     JSValue obj1;
                     if (em->set_property) {
@@ -11062,7 +11071,7 @@ static int JS_CreateProperty(JSContext *ctx, JSObject *p,
                 return JS_ThrowTypeErrorOrFalse(ctx, flags, "cannot create numeric index in typed array");
             }
         } else if (!(flags & JS_PROP_NO_EXOTIC)) {
-            const JSClassExoticMethods *em = ctx->rt->class_array[p->class_id].exotic;
+            const JSClassExoticMethods *em = js_class(ctx->rt, p->class_id)->exotic;
             if (em) {
                 if (em->define_own_property) {
                     return em->define_own_property(ctx, JS_MKPTR(JS_TAG_OBJECT, p),
@@ -11946,7 +11955,7 @@ bool JS_IsFunction(JSContext *ctx, JSValueConst val)
     case JS_CLASS_PROXY:
         return p->u.proxy_data->is_func;
     default:
-        return (ctx->rt->class_array[p->class_id].call != NULL);
+        return (js_class(ctx->rt, p->class_id)->call != NULL);
     }
 }
 
@@ -14762,7 +14771,7 @@ static __maybe_unused void JS_DumpObject(JSRuntime *rt, JSObject *p)
         printf("%3s  %14s ", "-", "-");
     }
     printf("%10s ",
-           JS_AtomGetStrRT(rt, atom_buf, sizeof(atom_buf), rt->class_array[p->class_id].class_name));
+           JS_AtomGetStrRT(rt, atom_buf, sizeof(atom_buf), js_class(rt, p->class_id)->class_name));
     if (p->is_exotic && p->fast_array) {
         printf("[ ");
         for(i = 0; i < p->u.array.count; i++) {
@@ -14957,7 +14966,7 @@ static __maybe_unused void JS_DumpValue(JSRuntime *rt, JSValueConst val)
     case JS_TAG_OBJECT:
         {
             JSObject *p = JS_VALUE_GET_OBJ(val);
-            JSAtom atom = rt->class_array[p->class_id].class_name;
+            JSAtom atom = js_class(rt, p->class_id)->class_name;
             char atom_buf[ATOM_GET_STR_BUF_SIZE];
             printf("[%s %p]",
                    JS_AtomGetStrRT(rt, atom_buf, sizeof(atom_buf), atom), (void *)p);
@@ -17396,7 +17405,7 @@ static __exception int JS_CopyDataProperties(JSContext *ctx,
 
     gpn_flags = JS_GPN_STRING_MASK | JS_GPN_SYMBOL_MASK | JS_GPN_ENUM_ONLY;
     if (p->is_exotic) {
-        const JSClassExoticMethods *em = ctx->rt->class_array[p->class_id].exotic;
+        const JSClassExoticMethods *em = js_class(ctx->rt, p->class_id)->exotic;
         /* cannot use JS_GPN_ENUM_ONLY with e.g. proxies because it
            introduces a visible change */
         if (em && em->get_own_property_names) {
@@ -18084,7 +18093,7 @@ static JSValue JS_CallInternal(JSContext *caller_ctx, JSValueConst func_obj,
     p = JS_VALUE_GET_OBJ(func_obj);
     if (unlikely(p->class_id != JS_CLASS_BYTECODE_FUNCTION)) {
         JSClassCall *call_func;
-        call_func = rt->class_array[p->class_id].call;
+        call_func = js_class(rt, p->class_id)->call;
         if (!call_func) {
         not_a_function:
             return JS_ThrowTypeErrorNotAFunction(caller_ctx);
@@ -21036,7 +21045,7 @@ static JSValue JS_CallConstructorInternal(JSContext *ctx,
         return JS_ThrowTypeErrorNotAConstructor(ctx, func_obj);
     if (unlikely(p->class_id != JS_CLASS_BYTECODE_FUNCTION)) {
         JSClassCall *call_func;
-        call_func = ctx->rt->class_array[p->class_id].call;
+        call_func = js_class(ctx->rt, p->class_id)->call;
         if (!call_func) {
         not_a_function:
             return JS_ThrowTypeErrorNotAFunction(ctx);
@@ -41841,7 +41850,7 @@ static JSValue js_object_toString(JSContext *ctx, JSValueConst this_val,
             case JS_CLASS_NUMBER:
             case JS_CLASS_DATE:
             case JS_CLASS_REGEXP:
-                atom = ctx->rt->class_array[p->class_id].class_name;
+                atom = js_class(ctx->rt, p->class_id)->class_name;
                 break;
             default:
                 atom = JS_ATOM_Object;
@@ -53003,8 +53012,8 @@ int JS_AddIntrinsicProxy(JSContext *ctx)
         if (init_class_range(rt, js_proxy_class_def, JS_CLASS_PROXY,
                              countof(js_proxy_class_def)))
             return -1;
-        rt->class_array[JS_CLASS_PROXY].exotic = &js_proxy_exotic_methods;
-        rt->class_array[JS_CLASS_PROXY].call = js_proxy_call;
+        js_class(rt, JS_CLASS_PROXY)->exotic = &js_proxy_exotic_methods;
+        js_class(rt, JS_CLASS_PROXY)->call = js_proxy_call;
     }
 
     /* additional fields: name, length */
@@ -56845,12 +56854,12 @@ int JS_AddIntrinsicPromise(JSContext *ctx)
         if (init_class_range(rt, js_async_class_def, JS_CLASS_PROMISE,
                              countof(js_async_class_def)))
             return -1;
-        rt->class_array[JS_CLASS_PROMISE_RESOLVE_FUNCTION].call = js_promise_resolve_function_call;
-        rt->class_array[JS_CLASS_PROMISE_REJECT_FUNCTION].call = js_promise_resolve_function_call;
-        rt->class_array[JS_CLASS_ASYNC_FUNCTION].call = js_async_function_call;
-        rt->class_array[JS_CLASS_ASYNC_FUNCTION_RESOLVE].call = js_async_function_resolve_call;
-        rt->class_array[JS_CLASS_ASYNC_FUNCTION_REJECT].call = js_async_function_resolve_call;
-        rt->class_array[JS_CLASS_ASYNC_GENERATOR_FUNCTION].call = js_async_generator_function_call;
+        js_class(rt, JS_CLASS_PROMISE_RESOLVE_FUNCTION)->call = js_promise_resolve_function_call;
+        js_class(rt, JS_CLASS_PROMISE_REJECT_FUNCTION)->call = js_promise_resolve_function_call;
+        js_class(rt, JS_CLASS_ASYNC_FUNCTION)->call = js_async_function_call;
+        js_class(rt, JS_CLASS_ASYNC_FUNCTION_RESOLVE)->call = js_async_function_resolve_call;
+        js_class(rt, JS_CLASS_ASYNC_FUNCTION_REJECT)->call = js_async_function_resolve_call;
+        js_class(rt, JS_CLASS_ASYNC_GENERATOR_FUNCTION)->call = js_async_generator_function_call;
     }
 
     /* Promise */
@@ -59957,7 +59966,7 @@ static JSValue js_typed_array_get_toStringTag(JSContext *ctx,
     p = JS_VALUE_GET_OBJ(this_val);
     if (!is_typed_array(p->class_id))
         return JS_UNDEFINED;
-    return JS_AtomToString(ctx, ctx->rt->class_array[p->class_id].class_name);
+    return JS_AtomToString(ctx, js_class(ctx->rt, p->class_id)->class_name);
 }
 
 static JSValue js_typed_array_set_internal(JSContext *ctx,

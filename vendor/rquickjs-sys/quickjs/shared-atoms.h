@@ -1,9 +1,11 @@
 /*
- * Names that all runtimes of a thread share.
+ * What all runtimes of a thread share: names, and the engine's own classes.
  *
  * The names of the language, of its classes and of the host are the same in every runtime. Here a thread has each of them
  * once: as an atom that is never freed while the thread has a runtime. What a runtime names beside them are atoms of its
  * own, with indexes from JS_ATOM_SHARED_END on.
+ *
+ * The engine sets its classes to the same in every runtime. A class of the host belongs to its runtime.
  *
  * Symbols are not shared, also those of the language: a symbol can be a key of a WeakMap, and then has a list of the maps
  * of its runtime.
@@ -29,6 +31,7 @@ typedef struct JSSharedAtoms {
     const char *symbols; /* in js_atom_init */
     uint32_t hash[JS_SHARED_HASH_SIZE];
     JSAtomStruct *array[JS_ATOM_SHARED_END];
+    JSClass classes[JS_CLASS_INIT_COUNT];
 } JSSharedAtoms;
 
 static _Thread_local JSSharedAtoms *js_thread_atoms;
@@ -49,6 +52,14 @@ static inline JSAtomStruct *js_get_atom(JSRuntime *rt, JSAtom v)
     if (v >= JS_ATOM_FIRST_SYMBOL && v < JS_ATOM_END)
         return rt->atom_symbols[v - JS_ATOM_FIRST_SYMBOL];
     return rt->shared_atoms->array[v];
+}
+
+/* 'id' is below rt->class_count */
+static inline JSClass *js_class(JSRuntime *rt, JSClassID id)
+{
+    if (id < JS_CLASS_INIT_COUNT)
+        return &rt->shared_atoms->classes[id];
+    return &rt->class_array[id - JS_CLASS_INIT_COUNT];
 }
 
 /* The indexes of a runtime's atoms are smaller. */
