@@ -1,111 +1,167 @@
 //! How much of JavaScript the runtimes of a script have.
 //!
-//! The classes of bytes (ArrayBuffers, their views, Atomics) take 20 KB of every virtual user, an eighth of all, and few
-//! scripts touch them. A script that can neither name them nor get an object of theirs runs without them. Whether it can
-//! is decided by its text, before the first runtime is made, and in doubt it has them: it cannot tell the difference.
+//! Some classes take kilobytes of every virtual user, and few scripts touch them: those of bytes (ArrayBuffers, their views,
+//! Atomics), of collections (Map, Set, weak references) and Date. A script that can neither name them nor get an object of
+//! theirs runs without them. Whether it can is decided by its text, before the first runtime is made, and in doubt it has
+//! them: it cannot tell the difference.
 
-use rquickjs::{Context, Result, Runtime, context::intrinsic};
+use std::ptr::NonNull;
+
+use rquickjs::{
+    Context, Result, Runtime,
+    context::{Intrinsic, intrinsic},
+    qjs,
+};
 
 use crate::source_module::SourceModule;
 
-/// The parts of the language beside the syntax.
+/// The parts of the language beside the syntax: for each of [`PARTS`], whether it is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Language {
-    /// Everything.
-    Whole,
-    /// Everything but the classes of bytes.
-    WithoutBytes,
-}
+pub(crate) struct Language([bool; PARTS.len()]);
 
-/// All parts of the engine except `DOMException` (5 KB), which is not part of the language and which k6 does not
-/// have.
-type WithoutBytes = (
-    intrinsic::Date,
+/// What every script has. `DOMException` (5 KB) is not part of the language, and k6 does not have it.
+type Core = (
     intrinsic::Eval,
     intrinsic::RegExpCompiler,
     intrinsic::RegExp,
     intrinsic::Json,
     intrinsic::Proxy,
-    intrinsic::MapSet,
     intrinsic::Promise,
     intrinsic::Performance,
-    intrinsic::WeakRef,
 );
 
-type Whole = (WithoutBytes, intrinsic::TypedArrays);
+/// Classes that a script may do without.
+struct Part {
+    /// Their names.
+    names: &'static [&'static str],
+    /// Other words of scripts that get objects of theirs.
+    words: &'static [&'static str],
+    /// A part of such words, in lower case, as of `sendBinary`. Empty: there is none.
+    part_of_words: &'static str,
+    /// Modules of the host that use them or give objects of theirs.
+    modules: &'static [&'static str],
+    add: unsafe fn(NonNull<qjs::JSContext>),
+}
 
-/// Modules of the host that give bytes without being asked for `binary` ones.
-const BYTES_FROM: [&str; 5] = [
-    "k6/crypto",
-    "k6/encoding",
-    "k6/experimental/fs",
-    "k6/experimental/websockets",
-    "k6/websockets",
+/// `bytes`, `collections` and `dates`: 14, 6 and 2 KB.
+const PARTS: [Part; 3] = [
+    Part {
+        names: &[
+            "ArrayBuffer",
+            "Atomics",
+            "BigInt64Array",
+            "BigUint64Array",
+            "DataView",
+            "Float16Array",
+            "Float32Array",
+            "Float64Array",
+            "Int16Array",
+            "Int32Array",
+            "Int8Array",
+            "SharedArrayBuffer",
+            "Uint16Array",
+            "Uint32Array",
+            "Uint8Array",
+            "Uint8ClampedArray",
+        ],
+        // `open(path, "b")`, the answers of `k6/http` and of `crypto.subtle`. `require` can get modules by names that are not
+        // literals.
+        words: &["TextEncoder", "open", "responseType", "subtle"],
+        part_of_words: "binary",
+        modules: &[
+            "k6/crypto",
+            "k6/encoding",
+            "k6/experimental/fs",
+            "k6/experimental/websockets",
+            "k6/websockets",
+        ],
+        add: <intrinsic::TypedArrays as Intrinsic>::add_intrinsic,
+    },
+    Part {
+        names: &[
+            "FinalizationRegistry",
+            "Map",
+            "Set",
+            "WeakMap",
+            "WeakRef",
+            "WeakSet",
+        ],
+        words: &[],
+        part_of_words: "",
+        modules: &["k6/experimental/streams"],
+        add: <(intrinsic::MapSet, intrinsic::WeakRef) as Intrinsic>::add_intrinsic,
+    },
+    Part {
+        names: &["Date"],
+        words: &[],
+        part_of_words: "",
+        modules: &[],
+        add: <intrinsic::Date as Intrinsic>::add_intrinsic,
+    },
 ];
 
-/// Words of scripts that need the classes of bytes, or may need them.
-const WORDS: &[&str] = &[
-    // The classes.
-    "ArrayBuffer",
-    "Atomics",
-    "BigInt64Array",
-    "BigUint64Array",
-    "DataView",
-    "Float16Array",
-    "Float32Array",
-    "Float64Array",
-    "Int16Array",
-    "Int32Array",
-    "Int8Array",
-    "SharedArrayBuffer",
-    "Uint16Array",
-    "Uint32Array",
-    "Uint8Array",
-    "Uint8ClampedArray",
-    // What leads to all globals, by names that may be put together while the script runs.
+/// Words that lead to all globals, by names that may be put together while the script runs.
+const WORDS_FOR_ALL: [&str; 6] = [
     "Function",
     "constructor",
     "eval",
     "global",
     "globalThis",
-    // What gives bytes: `open(path, "b")`, the answers of `k6/http` and of `crypto.subtle`, other modules by names that
-    // are not literals.
-    "TextEncoder",
-    "open",
     "require",
-    "responseType",
-    "subtle",
 ];
 
 impl Language {
+    /// Everything.
+    pub(crate) const WHOLE: Self = Self([true; PARTS.len()]);
+
     /// The language that a script of these modules needs.
-    pub(crate) fn of<'a>(mut modules: impl Iterator<Item = &'a SourceModule>) -> Self {
-        if modules.any(may_need_bytes) {
-            Self::Whole
-        } else {
-            Self::WithoutBytes
+    pub(crate) fn of<'a>(modules: impl Iterator<Item = &'a SourceModule>) -> Self {
+        let mut has = [false; PARTS.len()];
+        for module in modules {
+            for (has, part) in has.iter_mut().zip(&PARTS) {
+                *has |= part.may_be_needed(module);
+            }
         }
+        Self(has)
     }
 
     /// A context with it.
     pub(crate) fn context(self, runtime: &Runtime) -> Result<Context> {
-        match self {
-            Self::Whole => Context::custom::<Whole>(runtime),
-            Self::WithoutBytes => Context::custom::<WithoutBytes>(runtime),
-        }
+        let context = Context::custom::<Core>(runtime)?;
+        context.with(|ctx| {
+            for (part, _) in PARTS.iter().zip(self.0).filter(|(_, has)| *has) {
+                #[expect(
+                    unsafe_code,
+                    reason = "rquickjs chooses the parts of a context by types, here data do"
+                )]
+                // SAFETY: the context is alive and in use by this thread alone, and has none of these classes yet.
+                unsafe {
+                    (part.add)(ctx.as_raw());
+                }
+            }
+        });
+        Ok(context)
     }
 }
 
-fn may_need_bytes(module: &SourceModule) -> bool {
-    // In functions of CommonJS modules `this` is the global object.
-    module.is_common_js
-        || module
-            .imports
-            .values()
-            .any(|id| BYTES_FROM.contains(&id.as_str()))
-        || is_escaped(&module.text)
-        || words(&module.text)
-            .any(|word| WORDS.contains(&word) || word.to_ascii_lowercase().contains("binary"))
+impl Part {
+    fn may_be_needed(&self, module: &SourceModule) -> bool {
+        let is_telling = |word: &str| {
+            self.names.contains(&word) || self.words.contains(&word) || WORDS_FOR_ALL.contains(&word)
+        };
+        // In functions of CommonJS modules `this` is the global object.
+        module.is_common_js
+            || module
+                .imports
+                .values()
+                .any(|id| self.modules.contains(&id.as_str()))
+            || is_escaped(&module.text)
+            || words(&module.text).any(|word| is_telling(word) || self.has_part_of(word))
+    }
+
+    fn has_part_of(&self, word: &str) -> bool {
+        !self.part_of_words.is_empty() && word.to_ascii_lowercase().contains(self.part_of_words)
+    }
 }
 
 /// Whether letters are written by their numbers, as in `\u0041rrayBuffer`.
@@ -124,6 +180,11 @@ mod tests {
 
     use super::*;
 
+    const NOTHING: Language = Language([false; PARTS.len()]);
+    const BYTES: Language = Language([true, false, false]);
+    const COLLECTIONS: Language = Language([false, true, false]);
+    const DATES: Language = Language([false, false, true]);
+
     fn module(text: &str) -> SourceModule {
         SourceModule {
             text: text.into(),
@@ -134,36 +195,59 @@ mod tests {
         }
     }
 
+    #[track_caller]
+    fn check(text: &str, expected: Language) {
+        assert_eq!(Language::of([&module(text)].into_iter()), expected, "{text}");
+    }
+
     #[test]
-    fn scripts_have_the_classes_of_bytes_when_they_may_need_them() {
-        let check = |text: &str, expected| {
-            assert_eq!(Language::of([&module(text)].into_iter()), expected, "{text}");
-        };
+    fn scripts_have_the_classes_that_they_may_need() {
+        for text in [
+            "globalThis[name]",
+            "for (const name in global) {}",
+            "f.constructor('return 1')",
+            "require(name)",
+            "\\u0041rrayBuffer",
+            "'\\x41rrayBuffer'",
+        ] {
+            check(text, Language::WHOLE);
+        }
         for text in [
             "new Uint8Array(2)",
             "x instanceof ArrayBuffer",
             "// Float64Array",
-            "globalThis[name]",
-            "for (const name in global) {}",
-            "f.constructor('return 1')",
             "http.get(url, { responseType })",
             "socket.on('binaryMessage', f)",
             "socket.sendBinary(x)",
             "open('x', mode)",
             "new TextEncoder()",
             "crypto.subtle.exportKey('raw', key)",
-            "\\u0041rrayBuffer",
-            "'\\x41rrayBuffer'",
         ] {
-            check(text, Language::Whole);
+            check(text, BYTES);
+        }
+        for text in [
+            "new Map()",
+            "x instanceof WeakSet",
+            "Set.prototype",
+            "new WeakRef(x)",
+        ] {
+            check(text, COLLECTIONS);
+        }
+        for text in ["Date.now()", "new Date"] {
+            check(text, DATES);
         }
         for text in [
             "new Array(2), new SharedArray('x', f)",
             "clearInterval(evaluate(opened, globally))",
             "'\\n', /\\d/",
+            "list.map(f), object.set(x), dated(DateTime)",
         ] {
-            check(text, Language::WithoutBytes);
+            check(text, NOTHING);
         }
+    }
+
+    #[test]
+    fn kinds_of_modules_and_their_imports_tell_too() {
         let common_js = SourceModule {
             is_common_js: true,
             ..module("")
@@ -172,14 +256,24 @@ mod tests {
             imports: [("x".to_owned(), id.to_owned())].into(),
             ..module("")
         };
-        let of = |module: SourceModule| Language::of([module].iter());
-        assert_eq!(of(common_js), Language::Whole);
-        assert_eq!(of(importing("k6/encoding")), Language::Whole);
-        assert_eq!(of(importing("k6/http")), Language::WithoutBytes);
+        for (module, expected) in [
+            (common_js, Language::WHOLE),
+            (importing("k6/encoding"), BYTES),
+            (importing("k6/experimental/streams"), COLLECTIONS),
+            (importing("k6/http"), NOTHING),
+        ] {
+            assert_eq!(Language::of([module].iter()), expected);
+        }
     }
 
     #[test]
-    fn both_languages_are_the_same_but_for_the_classes_of_bytes() {
+    fn what_several_modules_need_adds_up() {
+        let modules = ["new Uint8Array(2)", "Date.now()"].map(module);
+        assert_eq!(Language::of(modules.iter()), Language([true, false, true]));
+    }
+
+    #[test]
+    fn languages_are_the_same_but_for_their_parts() {
         let globals = |language: Language| {
             let runtime = Runtime::new().unwrap();
             let context = language.context(&runtime).unwrap();
@@ -188,9 +282,15 @@ mod tests {
             names.sort();
             names
         };
-        let mut whole = globals(Language::Whole);
-        let (bytes, _) = WORDS.split_at(16);
-        whole.retain(|name| !bytes.contains(&name.as_str()));
-        assert_eq!(whole, globals(Language::WithoutBytes));
+        let whole = globals(Language::WHOLE);
+        for (part, without) in [[false, true, true], [true, false, true], [true, true, false]]
+            .into_iter()
+            .enumerate()
+        {
+            let mut expected = whole.clone();
+            expected.retain(|name| !PARTS[part].names.contains(&name.as_str()));
+            assert_eq!(expected.len(), whole.len() - PARTS[part].names.len());
+            assert_eq!(globals(Language(without)), expected);
+        }
     }
 }

@@ -158,7 +158,7 @@ impl Program {
         Self {
             platform: Platform::Node,
             // One runtime serves all users of a thread, and `Buffer` is everywhere.
-            language: Language::Whole,
+            language: Language::WHOLE,
             ..self
         }
     }

@@ -53,8 +53,9 @@ fn data_of<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> Result<Value<'js>> {
         return BASE64_STANDARD.encode(bytes).into_js(ctx);
     }
     let is_of = |class| {
-        let class: Result<Value<'js>> = ctx.globals().get(class);
-        class.is_ok_and(|class| object.is_instance_of(class))
+        // A script that does not name it runs without it.
+        let class: Result<Option<Object<'js>>> = ctx.globals().get(class);
+        class.is_ok_and(|class| class.is_some_and(|class| object.is_instance_of(class)))
     };
     // The class of all typed arrays has no name of its own, but this property.
     if is_of("Map") || is_of("Set") || object.contains_key("BYTES_PER_ELEMENT")? {

@@ -41,11 +41,13 @@ pub(crate) fn program_of(files: &[(&str, &str, bool)]) -> Program {
         .map(|(file, ..)| (format!("./{file}"), name(file)))
         .collect();
     let modules = files.iter().map(|&(file, text, is_common_js)| {
+        let quoted = text.split(['\'', '"']).filter(|quoted| quoted.starts_with("k6"));
+        let of_host = quoted.map(|id| (id.to_owned(), id.to_owned()));
         let module = SourceModule {
             text: text.into(),
             original: text.into(),
             is_common_js,
-            imports: imports.clone(),
+            imports: imports.clone().into_iter().chain(of_host).collect(),
             named: Vec::new(),
         };
         (name(file), module)
