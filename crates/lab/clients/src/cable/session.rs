@@ -27,6 +27,7 @@ use crate::websocket::{Connection, Conversation, Discard};
 mod arrival;
 mod channel;
 mod event;
+mod inbox;
 mod latency;
 mod link;
 mod message;

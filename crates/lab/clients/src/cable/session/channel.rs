@@ -126,14 +126,15 @@ impl Channel {
 
     /// Whether the inbox has any.
     pub fn has_messages(&self) -> bool {
-        self.state.get().inbox.front().is_some()
+        !self.state.get().inbox.is_empty()
     }
 
     /// Puts a message into the inbox after its observers have seen it, unless messages are not read.
     pub fn keep(&self, message: Message) {
         let mut state = self.state.edit();
         if !state.ignores_reads && state.stage != Stage::Unsubscribed {
-            state.inbox.push(message);
+            let mark = message.mark();
+            state.inbox.push(message.json, mark);
             self.shared.note_full(state.inbox.is_full());
             self.shared.waiters.wake_all();
         }

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::{
     Arrival, Ending, Message, Shared,
     event::{Kind, Pending},
+    message::Mark,
     state::{ChannelState, Stage},
 };
 
@@ -151,15 +152,11 @@ impl Shared {
             });
             return;
         }
-        let message = || Message {
-            json: json.into(),
-            at,
-            unix_ms,
-        };
+        let mark = Mark { at, unix_ms };
         if inner.is_observed {
-            self.tell(channel, Kind::Message, message());
+            self.tell(channel, Kind::Message, mark.on(json.into()));
         } else if !inner.ignores_reads {
-            inner.inbox.push(message());
+            inner.inbox.push(json, mark);
             self.note_full(inner.inbox.is_full());
         }
     }
@@ -169,12 +166,11 @@ impl Shared {
         if event.is_ok_and(|event| matches!(event.kind, "info" | "error")) {
             channel.edit().presence.answer(json.into(), at);
         } else if channel.get().is_presence_observed {
-            let message = Message {
-                json: json.into(),
+            let mark = Mark {
                 at,
                 unix_ms: unix_ms(at),
             };
-            self.tell(channel, Kind::Presence, message);
+            self.tell(channel, Kind::Presence, mark.on(json.into()));
         }
     }
 

@@ -7,11 +7,11 @@ use std::{
 };
 
 use super::{
-    MAX_WAITING_BYTES, Message,
+    MAX_WAITING_BYTES,
     arrival::Listener,
+    inbox::Inbox,
     positions::{Positions, Progress},
 };
-use crate::inbox::{Capacity, Inbox, Overflow};
 
 /// The progress of a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub(super) struct Inner {
     pub(super) asked_at: Option<Instant>,
     /// From the question to the answer.
     pub(super) ack: Option<Duration>,
-    pub(super) inbox: Inbox<Message>,
+    pub(super) inbox: Inbox,
     pub(super) ignores_reads: bool,
     pub(super) is_observed: bool,
     pub(super) is_presence_observed: bool,
@@ -97,11 +97,7 @@ impl ChannelState {
                 stage: Stage::Asked,
                 asked_at: None,
                 ack: None,
-                inbox: Inbox::new(Capacity {
-                    n_messages: Self::INBOX_CAPACITY,
-                    n_bytes: MAX_WAITING_BYTES,
-                    overflow: Overflow::StopReading,
-                }),
+                inbox: Inbox::new(Self::INBOX_CAPACITY, MAX_WAITING_BYTES),
                 ignores_reads: false,
                 is_observed: false,
                 is_presence_observed: false,

@@ -284,7 +284,7 @@ async fn observers_come_before_the_inbox_and_in_order() {
                 seen.push(message.json.to_string());
                 channel.keep(message);
             }
-            Event::Presence(_, message) => seen.push(message.json.into()),
+            Event::Presence(_, message) => seen.push(message.json.to_string()),
         }
     }
     assert_eq!(seen, ["1", r#"{"type":"join","id":"7"}"#, "2"]);

@@ -112,7 +112,7 @@ impl Scene {
         search
             .into_found()
             .into_iter()
-            .map(|message| message.json.into())
+            .map(|message| message.json.to_string())
             .collect()
     }
 }
