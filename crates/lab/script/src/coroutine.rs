@@ -20,8 +20,21 @@ use std::{
 
 use corosensei::{CoroutineResult, Yielder, stack::DefaultStack};
 
+mod depth;
+
+use self::depth::Depth;
+
 /// The time for which code may compute before other coroutines of its thread get their turn.
 const SLICE: Duration = Duration::from_millis(5);
+
+/// Before such a wait, the stack gives the memory back that the waiting code does not use. It costs two to seven microseconds:
+/// a system call, and a page fault for each page that is used again.
+const LONG_WAIT: Duration = Duration::from_secs(4);
+
+/// Before such a wait, too, if the stack has given nothing back for [`RARE`]: so deep calls that happen once, like
+/// connecting, do not cost memory for good, and a script that sleeps a second after each request pays nearly nothing.
+const NOTABLE_WAIT: Duration = Duration::from_secs(1);
+const RARE: Duration = Duration::from_secs(60);
 
 /// Why a coroutine gave its caller the stack back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +58,7 @@ pub(crate) struct Interrupted;
 /// unwound, because C frames are on its stack.
 pub(crate) struct Coroutine {
     stack: corosensei::Coroutine<Waker, Turn, ()>,
+    depth: Depth,
     switch: Rc<Switch>,
 }
 
@@ -55,6 +69,12 @@ pub(crate) struct Switch {
     waker: RefCell<Waker>,
     is_interrupted: Cell<bool>,
     resumed_at: Cell<Instant>,
+    /// How long the next wait will be. Zero if that is unknown.
+    expected_wait: Cell<Duration>,
+    /// When memory of the stack was given back last.
+    given_back_at: Cell<Option<Instant>>,
+    /// The end of the stack's used part, if memory below it is to be given back.
+    unused_below: Cell<Option<usize>>,
 }
 
 impl Coroutine {
@@ -69,17 +89,19 @@ impl Coroutine {
             waker: RefCell::new(Waker::noop().clone()),
             is_interrupted: Cell::new(false),
             resumed_at: Cell::new(Instant::now()),
+            expected_wait: Cell::default(),
+            given_back_at: Cell::default(),
+            unused_below: Cell::new(None),
         });
         let own = Rc::clone(&switch);
-        let stack = corosensei::Coroutine::with_stack(
-            DefaultStack::new(stack_bytes)?,
-            move |yielder: &Yielder<Waker, Turn>, waker| {
-                own.yielder.set(yielder);
-                own.waker.replace(waker);
-                body(own);
-            },
-        );
-        Ok(Self { stack, switch })
+        let stack = DefaultStack::new(stack_bytes)?;
+        let depth = Depth::of(&stack);
+        let stack = corosensei::Coroutine::with_stack(stack, move |yielder: &Yielder<Waker, Turn>, waker| {
+            own.yielder.set(yielder);
+            own.waker.replace(waker);
+            body(own);
+        });
+        Ok(Self { stack, depth, switch })
     }
 
     /// Runs the body until it waits or ends. `waker` is woken when it is worth calling again.
@@ -88,7 +110,16 @@ impl Coroutine {
             return Turn::Ended;
         }
         match self.stack.resume(waker.clone()) {
-            CoroutineResult::Yield(turn) => turn,
+            CoroutineResult::Yield(turn) => {
+                if let Some(address) = self.switch.unused_below.take() {
+                    // SAFETY: the address is of a local variable of the function that has just left the stack.
+                    #[expect(unsafe_code, reason = "the stack's frames are known only here")]
+                    unsafe {
+                        self.depth.give_back(address);
+                    }
+                }
+                turn
+            }
             CoroutineResult::Return(()) => Turn::Ended,
         }
     }
@@ -113,12 +144,16 @@ impl Drop for Coroutine {
 }
 
 impl Switch {
-    /// Waits for `future` without holding the thread.
+    /// Waits for `future` without holding the thread. A wait that was [expected](Self::expect_wait) to be long, or that has
+    /// become long when it is polled again, gives memory of the stack back, once.
     ///
     /// # Errors
     /// When the coroutine was interrupted, also when the future is ready: its output is of no use any more.
     pub(crate) fn park<F: Future>(&self, future: F) -> Result<F::Output, Interrupted> {
         let mut future = pin!(future);
+        let begin = self.resumed_at.get();
+        let expected = self.expected_wait.take();
+        let mut has_given_back = false;
         loop {
             if self.is_interrupted.get() {
                 return Err(Interrupted);
@@ -129,22 +164,32 @@ impl Switch {
             });
             match polled {
                 Poll::Ready(output) => return Ok(output),
-                Poll::Pending => self.suspend(Turn::Pending),
+                Poll::Pending => {
+                    let wait = expected.max(self.resumed_at.get() - begin);
+                    let gives_back = !has_given_back && self.is_worth_giving_back(wait);
+                    has_given_back |= gives_back;
+                    self.suspend(Turn::Pending, gives_back);
+                }
             }
         }
+    }
+
+    /// The next wait is expected to last so long.
+    pub(crate) fn expect_wait(&self, duration: Duration) {
+        self.expected_wait.set(duration);
     }
 
     /// Lets others run when this code ran for [`SLICE`]. True when it has to end.
     pub(crate) fn take_turns(&self) -> bool {
         if !self.is_interrupted.get() && self.resumed_at.get().elapsed() >= SLICE {
-            self.suspend(Turn::Busy);
+            self.suspend(Turn::Busy, false);
         }
         self.is_interrupted.get()
     }
 
-    /// Waits for the next task.
+    /// Waits for the next task. The first time, memory of the stack that only initialisation used is given back.
     pub(crate) fn idle(&self) {
-        self.suspend(Turn::Idle);
+        self.suspend(Turn::Idle, self.given_back_at.get().is_none());
     }
 
     /// Makes waiting fail until [`Self::recover`].
@@ -162,7 +207,23 @@ impl Switch {
         self.is_interrupted.get()
     }
 
-    fn suspend(&self, turn: Turn) {
+    fn is_worth_giving_back(&self, wait: Duration) -> bool {
+        let is_rare = || {
+            let given_back_at = self.given_back_at.get();
+            given_back_at.is_none_or(|given_back_at| self.resumed_at.get() - given_back_at >= RARE)
+        };
+        wait >= LONG_WAIT || (wait >= NOTABLE_WAIT && is_rare())
+    }
+
+    /// Not inlined: it has a frame of its own, below which nothing is in use.
+    #[inline(never)]
+    fn suspend(&self, turn: Turn, gives_back: bool) {
+        let in_this_frame = Cell::new(turn);
+        if gives_back {
+            self.unused_below.set(Some(ptr::from_ref(&in_this_frame).addr()));
+            self.given_back_at.set(Some(self.resumed_at.get()));
+        }
+        let turn = in_this_frame.get();
         let waker = self.yielder().suspend(turn);
         self.waker.replace(waker);
         self.resumed_at.set(Instant::now());

@@ -7,6 +7,7 @@ use std::{
     rc::Rc,
     sync::Arc,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use plimsoll_load::{metrics::Recorder, plan::Scenario, run::RunHandle, vu::IterationContext};
@@ -157,7 +158,7 @@ impl Host {
     /// # Errors
     /// When the script has to end: return the error at once.
     pub(crate) fn park<F: Future>(&self, ctx: &Ctx<'_>, future: F) -> rquickjs::Result<F::Output> {
-        // On the heap, as on this stack, of which nothing is ever given back, it would be there for good.
+        // On the heap, as on this stack it would be in the part that stays while the script waits.
         let mut future = Box::pin(future);
         self.block(ctx, &mut |cx| future.as_mut().poll(cx))
     }
@@ -179,6 +180,15 @@ impl Host {
                 None => self.interludes.run(ctx)?,
             }
         }
+    }
+
+    /// Blocks the script for this duration, as [`Self::wait`] does.
+    ///
+    /// # Errors
+    /// As for [`Self::park`].
+    pub(crate) fn sleep(&self, ctx: &Ctx<'_>, duration: Duration) -> rquickjs::Result<()> {
+        self.switch.expect_wait(duration);
+        self.wait(ctx, async { tokio::time::sleep(duration).await })
     }
 
     /// Blocks the script until `poll` is ready.

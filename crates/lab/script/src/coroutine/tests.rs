@@ -87,3 +87,92 @@ fn code_that_computes_lets_others_run() {
     coroutine.switch().interrupt();
     assert_eq!(coroutine.resume(Waker::noop()), Turn::Ended);
 }
+
+/// Uses a quarter of the stack, and returns.
+#[inline(never)]
+fn go_deep() {
+    std::hint::black_box([1_u8; STACK_BYTES / 4]);
+}
+
+/// A wait that is pending once.
+async fn wait() {
+    tokio::task::yield_now().await;
+}
+
+#[test]
+fn memory_of_the_stack_is_given_back_before_long_waits() {
+    #[track_caller]
+    fn check(what: &str, are_given_back: &[bool], body: fn(&Switch)) {
+        let mut coroutine = Coroutine::new(STACK_BYTES, move |switch| {
+            let kept: [usize; 64] = std::array::from_fn(|n| n * n);
+            let kept = std::hint::black_box(kept);
+            body(&switch);
+            assert!((0..64).all(|n| kept[n] == n * n));
+        })
+        .unwrap();
+        for (n, is_given_back) in are_given_back.iter().enumerate() {
+            coroutine.resume(Waker::noop());
+            let n_bytes = coroutine.depth.resident_bytes(STACK_BYTES);
+            let is_little = n_bytes < STACK_BYTES / 8;
+            assert_eq!(is_little, *is_given_back, "{what}: {n_bytes} B after wait {n}");
+        }
+        assert_eq!(coroutine.resume(Waker::noop()), Turn::Ended, "{what}");
+    }
+    check("nothing was used", &[true], |switch| {
+        switch.park(wait()).unwrap();
+    });
+    check("short waits", &[false, false], |switch| {
+        go_deep();
+        switch.park(wait()).unwrap();
+        switch.park(wait()).unwrap();
+    });
+    check("a long wait, then a short one", &[true, false], |switch| {
+        go_deep();
+        switch.expect_wait(LONG_WAIT);
+        switch.park(wait()).unwrap();
+        go_deep();
+        switch.park(wait()).unwrap();
+    });
+    check("notable waits", &[true, false, true], |switch| {
+        for _ in 0..2 {
+            go_deep();
+            switch.expect_wait(NOTABLE_WAIT);
+            switch.park(wait()).unwrap();
+        }
+        switch.given_back_at.update(|at| Some(at.unwrap() - RARE));
+        switch.expect_wait(NOTABLE_WAIT);
+        switch.park(wait()).unwrap();
+    });
+    check("a long wait that needs no waiting", &[false], |switch| {
+        go_deep();
+        switch.expect_wait(LONG_WAIT);
+        switch.park(std::future::ready(())).unwrap();
+        switch.park(wait()).unwrap();
+    });
+    check("a wait that became long", &[false, true, true], |switch| {
+        go_deep();
+        switch.resumed_at.update(|resumed_at| resumed_at - LONG_WAIT);
+        switch
+            .park(async {
+                for _ in 0..3 {
+                    wait().await;
+                }
+            })
+            .unwrap();
+    });
+    check("computing", &[false], |switch| {
+        go_deep();
+        switch.resumed_at.update(|resumed_at| resumed_at - LONG_WAIT);
+        switch.take_turns();
+    });
+    check(
+        "after initialisation and after a task",
+        &[true, false],
+        |switch| {
+            for _ in 0..2 {
+                go_deep();
+                switch.idle();
+            }
+        },
+    );
+}

@@ -114,7 +114,7 @@ fn sleep(ctx: Ctx<'_>, seconds: Opt<Coerced<f64>>) -> Result<()> {
     if duration.is_zero() {
         return Ok(());
     }
-    host.wait(&ctx, async { tokio::time::sleep(duration).await })
+    host.sleep(&ctx, duration)
 }
 
 fn random_seed(ctx: Ctx<'_>, seed: f64) -> Result<()> {
