@@ -21,13 +21,16 @@ pub(crate) fn install(ctx: &Ctx<'_>, host: &Rc<Host>) -> Result<()> {
     globals.set("__ENV", environment::build(ctx)?)?;
     globals.set("__VU", host.vu)?;
     globals.set("global", globals.clone())?;
-    deferred::define(&globals, "console", console::build)?;
+    console::table().define(&globals)?;
     globals.set("open", open::build(ctx)?)?;
     globals.set("require", loading::require(ctx)?)?;
     deferred::define(&globals, "crypto", crypto::build)?;
     encoding::install(&globals)?;
     url::install(&globals)?;
-    timers::install(ctx, &globals)
+    for (_, members) in timers::tables() {
+        members.define(&globals)?;
+    }
+    Ok(())
 }
 
 impl Program {

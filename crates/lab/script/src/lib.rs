@@ -25,6 +25,7 @@ mod interlude;
 mod language;
 mod limits;
 mod loading;
+mod members;
 mod metrics;
 #[expect(
     clippy::needless_pass_by_value,

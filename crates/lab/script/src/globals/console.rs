@@ -1,33 +1,38 @@
 //! `console`: lines to the log, objects as k6 shows them.
 
-use rquickjs::{Ctx, Function, Object, Result, Value, function::Rest};
+use rquickjs::{Value, function::Rest};
 
 use crate::{
     arguments::utf8,
     inspect::{inspect, plain},
+    members::{Members, members},
 };
 
 /// The longest line. Whole pages are shown; a text of a gigabyte is a mistake, which each virtual user would repeat.
 const MAX_BYTES: usize = 16 << 20;
 
-/// The object.
-pub(crate) fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
-    macro_rules! level {
-        ($level:ident) => {
-            Function::new(ctx.clone(), |values: Rest<Value<'js>>| {
-                tracing::$level!(target: "console", "{}", line(&values.0));
-            })?
-        };
-    }
-    let console = Object::new(ctx.clone())?;
-    console.set("log", level!(info))?;
-    console.set("info", level!(info))?;
-    console.set("debug", level!(debug))?;
-    console.set("warn", level!(warn))?;
-    console.set("error", level!(error))?;
-    console.set("trace", level!(trace))?;
-    Ok(console)
+/// The object as a global.
+pub(super) fn table() -> &'static Members {
+    members![object c"console" => members![
+        function c"log" => info,
+        function c"info" => info,
+        function c"debug" => debug,
+        function c"warn" => warn,
+        function c"error" => error,
+        function c"trace" => trace,
+    ]]
 }
+
+/// Defines the functions for levels.
+macro_rules! levels {
+    ($($level:ident),*) => {$(
+        fn $level(values: Rest<Value<'_>>) {
+            tracing::$level!(target: "console", "{}", line(&values.0));
+        }
+    )*};
+}
+
+levels!(info, debug, warn, error, trace);
 
 /// Values with spaces between them; texts without quotes.
 fn line(values: &[Value<'_>]) -> String {

@@ -10,7 +10,7 @@ use rquickjs::{
     object::Property,
 };
 
-use crate::{arguments::utf8, host::Host};
+use crate::{arguments::utf8, host::Host, members::members};
 
 /// The operations that need the properties of the object (ECMAScript 2025 §10.5).
 const FILLING: [&str; 7] = [
@@ -26,18 +26,55 @@ const FILLING: [&str; 7] = [
 /// The object.
 pub(super) fn build<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
     let handler = Object::new(ctx.clone())?;
-    handler.set("get", Function::new(ctx.clone(), get)?)?;
-    for trap in FILLING {
-        let filling = move |ctx: Ctx<'js>, handler: This<Object<'js>>, arguments: Rest<Value<'js>>| {
-            fill(&ctx, &handler, &arguments)?;
-            let reflect: Object<'js> = ctx.globals().get("Reflect")?;
-            let function: Function<'js> = reflect.get(trap)?;
-            function.call::<_, Value<'js>>((arguments,))
-        };
-        handler.set(trap, Function::new(ctx.clone(), filling)?)?;
-    }
+    members![
+        function c"get" => get,
+        function c"defineProperty" => define_property,
+        function c"deleteProperty" => delete_property,
+        function c"getOwnPropertyDescriptor" => get_own_property_descriptor,
+        function c"has" => has,
+        function c"ownKeys" => own_keys,
+        function c"preventExtensions" => prevent_extensions,
+        function c"set" => set,
+    ]
+    .define(&handler)?;
     let proxy: Constructor<'js> = ctx.globals().get("Proxy")?;
     proxy.construct((Object::new(ctx.clone())?, handler))
+}
+
+/// Defines the traps that need the properties.
+macro_rules! filling {
+    ($($name:ident => $trap:literal),*) => {$(
+        fn $name<'js>(
+            ctx: Ctx<'js>,
+            handler: This<Object<'js>>,
+            arguments: Rest<Value<'js>>,
+        ) -> Result<Value<'js>> {
+            fill_and(&ctx, $trap, &handler, arguments)
+        }
+    )*};
+}
+
+filling!(
+    define_property => "defineProperty",
+    delete_property => "deleteProperty",
+    get_own_property_descriptor => "getOwnPropertyDescriptor",
+    has => "has",
+    own_keys => "ownKeys",
+    prevent_extensions => "preventExtensions",
+    set => "set"
+);
+
+/// Gives the object its properties, and then does what the trap stands for.
+fn fill_and<'js>(
+    ctx: &Ctx<'js>,
+    trap: &str,
+    handler: &Object<'js>,
+    arguments: Rest<Value<'js>>,
+) -> Result<Value<'js>> {
+    fill(ctx, handler, &arguments)?;
+    let reflect: Object<'js> = ctx.globals().get("Reflect")?;
+    let function: Function<'js> = reflect.get(trap)?;
+    function.call((arguments,))
 }
 
 fn get<'js>(ctx: Ctx<'js>, target: Object<'js>, name: Value<'js>) -> Result<Value<'js>> {

@@ -4,10 +4,10 @@
 //! and routes what arrives (see [`plimsoll_clients::cable::session`]). The script's thread only looks into messages
 //! that it asks for, and is called for those that it observes whenever it waits.
 
-use rquickjs::{Class, Ctx, Function, Object, Result, Value, function::Opt};
+use rquickjs::{Class, Ctx, Object, Result, Value, function::Opt};
 
 use super::module::{Module, beyond, differs, same};
-use crate::{arguments::Text, host::Host, or_null::OrNull};
+use crate::{arguments::Text, host::Host, members::members, or_null::OrNull};
 
 mod channel;
 mod client;
@@ -108,10 +108,10 @@ pub(super) const MODULE: Module = Module {
 
 fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let cable = Object::new(ctx.clone())?;
-    cable.set("connect", Function::new(ctx.clone(), connect)?)?;
+    members![function c"connect" => connect].define(&cable)?;
     let exports = Object::new(ctx.clone())?;
     exports.set("default", cable.clone())?;
-    exports.set("connect", cable.get::<_, Function<'js>>("connect")?)?;
+    exports.set("connect", cable.get::<_, Value<'js>>("connect")?)?;
     Ok(exports)
 }
 

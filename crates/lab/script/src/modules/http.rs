@@ -4,7 +4,7 @@ use std::{cell::RefCell, rc::Rc};
 
 use plimsoll_clients::http::CookieJar;
 use rquickjs::{
-    Class, Coerced, Ctx, Exception, Function, Object, Result, Value,
+    Class, Coerced, Ctx, Exception, Object, Result, Value,
     function::{Opt, Rest},
 };
 
@@ -32,7 +32,7 @@ pub(super) use self::names::canonical;
 pub(crate) use self::run_settings::RunSettings;
 use self::session::Session;
 use super::module::{Api, Module, differs, same};
-use crate::{arguments::items, host::Host};
+use crate::{arguments::items, host::Host, members::members};
 
 pub(super) const MODULE: Module = Module {
     id: "k6/http",
@@ -104,32 +104,6 @@ const API: &[Api] = &[
     same("HTTP_PROXY"),
 ];
 
-/// Versions of TLS, as k6's constants have them.
-const TLS_VERSIONS: [(&str, &str); 4] = [
-    ("TLS_1_0", "tls1.0"),
-    ("TLS_1_1", "tls1.1"),
-    ("TLS_1_2", "tls1.2"),
-    ("TLS_1_3", "tls1.3"),
-];
-
-/// Words of OCSP (RFC 6960).
-const OCSP: [(&str, &str); 14] = [
-    ("OCSP_STATUS_GOOD", "good"),
-    ("OCSP_STATUS_REVOKED", "revoked"),
-    ("OCSP_STATUS_SERVER_FAILED", "server_failed"),
-    ("OCSP_STATUS_UNKNOWN", "unknown"),
-    ("OCSP_REASON_UNSPECIFIED", "unspecified"),
-    ("OCSP_REASON_KEY_COMPROMISE", "key_compromise"),
-    ("OCSP_REASON_CA_COMPROMISE", "ca_compromise"),
-    ("OCSP_REASON_AFFILIATION_CHANGED", "affiliation_changed"),
-    ("OCSP_REASON_SUPERSEDED", "superseded"),
-    ("OCSP_REASON_CESSATION_OF_OPERATION", "cessation_of_operation"),
-    ("OCSP_REASON_CERTIFICATE_HOLD", "certificate_hold"),
-    ("OCSP_REASON_REMOVE_FROM_CRL", "remove_from_crl"),
-    ("OCSP_REASON_PRIVILEGE_WITHDRAWN", "privilege_withdrawn"),
-    ("OCSP_REASON_AA_COMPROMISE", "aa_compromise"),
-];
-
 /// Cookies that several requests and WebSockets use.
 pub(crate) type SharedJar = Rc<RefCell<CookieJar>>;
 
@@ -161,44 +135,73 @@ pub(crate) fn jar_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<SharedJa
 fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Session::install(ctx)?;
     let exports = Object::new(ctx.clone())?;
-    for (name, method) in [("get", "GET"), ("head", "HEAD")] {
-        let function = move |ctx: Ctx<'js>, url: Value<'js>, params: Opt<Value<'js>>| {
-            send::blocking(&ctx, method, &url, None, params.0.as_ref())
-        };
-        exports.set(name, Function::new(ctx.clone(), function)?.with_name(name)?)?;
-    }
-    let with_body = [
-        ("post", "POST"),
-        ("put", "PUT"),
-        ("patch", "PATCH"),
-        ("del", "DELETE"),
-        ("options", "OPTIONS"),
-    ];
-    for (name, method) in with_body {
-        let function =
-            move |ctx: Ctx<'js>, url: Value<'js>, body: Opt<Value<'js>>, params: Opt<Value<'js>>| {
-                send::blocking(&ctx, method, &url, body.0.as_ref(), params.0.as_ref())
-            };
-        exports.set(name, Function::new(ctx.clone(), function)?.with_name(name)?)?;
-    }
-    exports.set("request", Function::new(ctx.clone(), request)?)?;
-    exports.set("asyncRequest", Function::new(ctx.clone(), async_request)?)?;
-    exports.set("batch", Function::new(ctx.clone(), batch::batch)?)?;
-    exports.set("file", Function::new(ctx.clone(), file::create)?)?;
-    exports.set("url", Function::new(ctx.clone(), url)?)?;
-    exports.set("expectedStatuses", Function::new(ctx.clone(), expected::create)?)?;
-    exports.set(
-        "setResponseCallback",
-        Function::new(ctx.clone(), response_callback::set_default)?,
-    )?;
-    exports.set("cookieJar", Function::new(ctx.clone(), cookie_jar::of_user)?)?;
-    let jar = Function::new(ctx.clone(), cookie_jar::create)?;
-    exports.set("CookieJar", jar.with_name("CookieJar")?.with_constructor(true))?;
-    for (name, value) in TLS_VERSIONS.into_iter().chain(OCSP) {
-        exports.set(name, value)?;
-    }
+    members![
+        function c"get" => get,
+        function c"head" => head,
+        function c"post" => post,
+        function c"put" => put,
+        function c"patch" => patch,
+        function c"del" => del,
+        function c"options" => options,
+        function c"request" => request,
+        function c"asyncRequest" => async_request,
+        function c"batch" => batch::batch,
+        function c"file" => file::create,
+        function c"url" => url,
+        function c"expectedStatuses" => expected::create,
+        function c"setResponseCallback" => response_callback::set_default,
+        function c"cookieJar" => cookie_jar::of_user,
+        constructor c"CookieJar" => cookie_jar::create,
+        // Versions of TLS, as k6's constants have them.
+        text c"TLS_1_0" => c"tls1.0",
+        text c"TLS_1_1" => c"tls1.1",
+        text c"TLS_1_2" => c"tls1.2",
+        text c"TLS_1_3" => c"tls1.3",
+        // Words of OCSP (RFC 6960).
+        text c"OCSP_STATUS_GOOD" => c"good",
+        text c"OCSP_STATUS_REVOKED" => c"revoked",
+        text c"OCSP_STATUS_SERVER_FAILED" => c"server_failed",
+        text c"OCSP_STATUS_UNKNOWN" => c"unknown",
+        text c"OCSP_REASON_UNSPECIFIED" => c"unspecified",
+        text c"OCSP_REASON_KEY_COMPROMISE" => c"key_compromise",
+        text c"OCSP_REASON_CA_COMPROMISE" => c"ca_compromise",
+        text c"OCSP_REASON_AFFILIATION_CHANGED" => c"affiliation_changed",
+        text c"OCSP_REASON_SUPERSEDED" => c"superseded",
+        text c"OCSP_REASON_CESSATION_OF_OPERATION" => c"cessation_of_operation",
+        text c"OCSP_REASON_CERTIFICATE_HOLD" => c"certificate_hold",
+        text c"OCSP_REASON_REMOVE_FROM_CRL" => c"remove_from_crl",
+        text c"OCSP_REASON_PRIVILEGE_WITHDRAWN" => c"privilege_withdrawn",
+        text c"OCSP_REASON_AA_COMPROMISE" => c"aa_compromise",
+    ]
+    .define(&exports)?;
     Ok(exports)
 }
+
+/// Defines the functions for methods without a body.
+macro_rules! without_body {
+    ($($name:ident => $method:literal),*) => {$(
+        fn $name<'js>(ctx: Ctx<'js>, url: Value<'js>, params: Opt<Value<'js>>) -> Result<Value<'js>> {
+            send::blocking(&ctx, $method, &url, None, params.0.as_ref())
+        }
+    )*};
+}
+
+/// Defines the functions for methods with a body.
+macro_rules! with_body {
+    ($($name:ident => $method:literal),*) => {$(
+        fn $name<'js>(
+            ctx: Ctx<'js>,
+            url: Value<'js>,
+            body: Opt<Value<'js>>,
+            params: Opt<Value<'js>>,
+        ) -> Result<Value<'js>> {
+            send::blocking(&ctx, $method, &url, body.0.as_ref(), params.0.as_ref())
+        }
+    )*};
+}
+
+without_body!(get => "GET", head => "HEAD");
+with_body!(post => "POST", put => "PUT", patch => "PATCH", del => "DELETE", options => "OPTIONS");
 
 fn request<'js>(
     ctx: Ctx<'js>,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rquickjs::{Coerced, Ctx, Exception, Function, Object, Result, Value, function::Opt};
 
 use super::module::{Module, differs, same};
-use crate::{arguments::Text, host::Host, tags};
+use crate::{arguments::Text, host::Host, members::members, tags};
 
 pub(super) const MODULE: Module = Module {
     id: "k6",
@@ -27,11 +27,14 @@ const SEPARATOR: &str = "::";
 
 fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let exports = Object::new(ctx.clone())?;
-    exports.set("check", Function::new(ctx.clone(), check)?)?;
-    exports.set("fail", Function::new(ctx.clone(), fail)?)?;
-    exports.set("group", Function::new(ctx.clone(), group)?)?;
-    exports.set("randomSeed", Function::new(ctx.clone(), random_seed)?)?;
-    exports.set("sleep", Function::new(ctx.clone(), sleep)?)?;
+    members![
+        function c"check" => check,
+        function c"fail" => fail,
+        function c"group" => group,
+        function c"randomSeed" => random_seed,
+        function c"sleep" => sleep,
+    ]
+    .define(&exports)?;
     Ok(exports)
 }
 

@@ -2,7 +2,7 @@
 
 use plimsoll_load::metrics::{Contains, RegisterError, TrendId};
 use rquickjs::{
-    Class, Coerced, Ctx, Exception, FromJs as _, Function, JsLifetime, Object, Result, Value, class::Trace,
+    Class, Coerced, Ctx, Exception, FromJs as _, JsLifetime, Object, Result, Value, class::Trace,
     function::Opt,
 };
 
@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     host::{Host, Stage},
+    members::{class_members, members},
     metrics::Custom,
     tags,
 };
@@ -42,14 +43,21 @@ enum Kind {
 #[derive(Trace, JsLifetime)]
 #[rquickjs::class]
 struct Metric {
-    #[qjs(get)]
     name: String,
     #[qjs(skip_trace)]
     id: Custom,
 }
 
-#[rquickjs::methods]
+class_members![Metric:
+    method c"add" => add,
+    getter c"name" => name,
+];
+
 impl Metric {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
     /// Adds a sample; returns false when the value is not a number.
     fn add<'js>(&self, ctx: Ctx<'js>, value: Opt<Value<'js>>, tags: Opt<Value<'js>>) -> Result<bool> {
         let host = Host::of(&ctx);
@@ -112,23 +120,30 @@ pub(super) fn trend(value: &Value<'_>) -> Option<TrendId> {
 
 fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let exports = Object::new(ctx.clone())?;
-    let kinds = [
-        ("Counter", Kind::Counter),
-        ("Gauge", Kind::Gauge),
-        ("Rate", Kind::Rate),
-        ("Trend", Kind::Trend),
-    ];
-    for (name, kind) in kinds {
-        let constructor = Function::new(
-            ctx.clone(),
-            move |ctx: Ctx<'js>, name: Opt<Value<'js>>, is_time: Opt<Value<'js>>| {
-                create(&ctx, kind, name.0, is_time.0.as_ref().is_some_and(is_truthy))
-            },
-        )?;
-        exports.set(name, constructor.with_name(name)?.with_constructor(true))?;
-    }
+    members![
+        constructor c"Counter" => counter,
+        constructor c"Gauge" => gauge,
+        constructor c"Rate" => rate,
+        constructor c"Trend" => trend_metric,
+    ]
+    .define(&exports)?;
     Ok(exports)
 }
+
+/// Defines the constructors.
+macro_rules! constructors {
+    ($($name:ident => $kind:ident),*) => {$(
+        fn $name<'js>(
+            ctx: Ctx<'js>,
+            name: Opt<Value<'js>>,
+            is_time: Opt<Value<'js>>,
+        ) -> Result<Class<'js, Metric>> {
+            create(&ctx, Kind::$kind, name.0, is_time.0.as_ref().is_some_and(is_truthy))
+        }
+    )*};
+}
+
+constructors!(counter => Counter, gauge => Gauge, rate => Rate, trend_metric => Trend);
 
 fn create<'js>(
     ctx: &Ctx<'js>,

@@ -12,6 +12,7 @@ use super::module::{Module, same};
 use crate::{
     events::{Callback, EventId},
     host::Host,
+    members::{Members, members},
 };
 
 pub(super) const MODULE: Module = Module {
@@ -32,17 +33,25 @@ pub(crate) struct Action {
     arguments: Vec<Persistent<Value<'static>>>,
 }
 
-/// Makes the timers global.
-pub(crate) fn install<'js>(ctx: &Ctx<'js>, globals: &Object<'js>) -> Result<()> {
-    globals.set("setTimeout", Function::new(ctx.clone(), set_timeout)?)?;
-    globals.set("setInterval", Function::new(ctx.clone(), set_interval)?)?;
-    globals.set("clearTimeout", Function::new(ctx.clone(), clear)?)?;
-    globals.set("clearInterval", Function::new(ctx.clone(), clear)?)
+/// The functions, each in a table of its own, by name.
+pub(crate) fn tables() -> [(&'static str, &'static Members); 4] {
+    [
+        ("setTimeout", members![function c"setTimeout" => set_timeout]),
+        ("setInterval", members![function c"setInterval" => set_interval]),
+        ("clearTimeout", members![function c"clearTimeout" => clear]),
+        ("clearInterval", members![function c"clearInterval" => clear]),
+    ]
 }
 
-fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+/// An object with all of them.
+///
+/// # Errors
+/// When there is no memory for it.
+pub(crate) fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let exports = Object::new(ctx.clone())?;
-    install(ctx, &exports)?;
+    for (_, members) in tables() {
+        members.define(&exports)?;
+    }
     Ok(exports)
 }
 

@@ -13,9 +13,7 @@ use crate::{
 };
 
 pub(super) fn install<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
-    let host_timers = Object::new(ctx.clone())?;
-    timers::install(ctx, &host_timers)?;
-    native.set("timers", host_timers)?;
+    native.set("timers", timers::build(ctx)?)?;
     let begun = Instant::now();
     // Nanoseconds; whole ones for the first hundred days.
     let now = move || begun.elapsed().as_nanos() as f64;

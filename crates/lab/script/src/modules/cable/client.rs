@@ -10,7 +10,7 @@ use super::{
     shared::Shared,
     subscribing::{self, Subscription},
 };
-use crate::{arguments::Text, host::Host, modules::k6::is_truthy, or_null::OrNull};
+use crate::{arguments::Text, host::Host, members::class_members, modules::k6::is_truthy, or_null::OrNull};
 
 /// A session with its script's options.
 #[derive(Clone, Trace, JsLifetime)]
@@ -27,7 +27,19 @@ impl Client {
     }
 }
 
-#[rquickjs::methods(rename_all = "camelCase")]
+class_members![Client:
+    method c"subscribe" => subscribe,
+    method c"subscribeAsync" => subscribe_async,
+    method c"disconnect" => disconnect,
+    method c"loop" => repeat,
+    method c"onDisconnect" => on_disconnect,
+    method c"onClose" => on_close,
+    getter c"closeCode" => close_code,
+    getter c"ending" => ending,
+    getter c"sid" => sid,
+    getter c"restored" => restored,
+];
+
 impl Client {
     /// Subscribes and waits for the answer.
     fn subscribe<'js>(
@@ -63,7 +75,6 @@ impl Client {
     }
 
     /// Calls `function` until it returns something true, or throws.
-    #[qjs(rename = "loop")]
     fn repeat<'js>(&self, ctx: Ctx<'js>, function: Function<'js>) -> Result<()> {
         let host = Host::of(&ctx);
         loop {
@@ -91,22 +102,18 @@ impl Client {
         self.shared.observers.on_close(&ctx, function);
     }
 
-    #[qjs(get)]
     fn close_code(&self) -> OrNull<u16> {
         OrNull(self.shared.session.close_code())
     }
 
-    #[qjs(get)]
     fn ending(&self) -> OrNull<String> {
         OrNull(self.shared.session.ending().map(|ending| ending.to_string()))
     }
 
-    #[qjs(get)]
     fn sid(&self) -> OrNull<String> {
         OrNull(self.shared.session.sid().map(str::to_owned))
     }
 
-    #[qjs(get)]
     fn restored(&self) -> bool {
         self.shared.session.is_restored()
     }

@@ -7,7 +7,7 @@ use plimsoll_clients::cable::{SubscribeError, session};
 use rquickjs::{Class, Ctx, Exception, JsLifetime, Result, Value, class::Trace, function::Opt};
 
 use super::{channel::Channel, json::json_object, shared::Shared};
-use crate::{host::Host, inspect::inspect, or_null::OrNull};
+use crate::{host::Host, inspect::inspect, members::class_members, or_null::OrNull};
 
 /// A subscription that was asked for.
 #[derive(Clone, Trace, JsLifetime)]
@@ -111,10 +111,12 @@ pub(super) fn ask<'js>(
     })
 }
 
-#[rquickjs::methods]
+class_members![Subscription:
+    method c"await" => confirmed,
+];
+
 impl Subscription {
     /// Waits for the answer: milliseconds, or the client's `receiveTimeoutMs`.
-    #[qjs(rename = "await")]
     fn confirmed<'js>(&self, ctx: Ctx<'js>, limit_ms: Opt<f64>) -> Result<OrNull<Class<'js, Channel>>> {
         let limit = limit_ms.0.filter(|ms| *ms > 0.0);
         let limit = limit.and_then(|ms| Duration::try_from_secs_f64(ms / 1000.0).ok());

@@ -10,7 +10,7 @@ use super::{
     super::{counting, json::json, round_trip},
     Channel,
 };
-use crate::{arguments::Text, host::Host, or_null::OrNull};
+use crate::{arguments::Text, host::Host, members::class_members, or_null::OrNull};
 
 impl Channel {
     /// The result of an inquiry; `None`, with a line in the log, without an answer.
@@ -33,7 +33,31 @@ impl Channel {
     }
 }
 
-#[rquickjs::methods(rename_all = "camelCase")]
+class_members![Channel:
+    method c"perform" => perform,
+    method c"receive" => receive,
+    method c"receiveN" => receive_n,
+    method c"receiveAll" => receive_all,
+    method c"roundTrip" => round_trip,
+    method c"ignoreReads" => ignore_reads,
+    method c"countOnly" => count_only,
+    method c"onMessage" => on_message,
+    method c"ackDuration" => ack_duration,
+    method c"unsubscribe" => unsubscribe,
+    method c"history" => history,
+    method c"replayed" => replayed,
+    method c"historyDuration" => history_duration,
+    method c"whisper" => whisper,
+    method c"join" => join,
+    method c"leave" => leave,
+    method c"presence" => presence,
+    method c"onPresence" => on_presence,
+    getter c"identifier" => identifier,
+    getter c"received" => received,
+    getter c"lastReceivedAt" => last_received_at,
+    getter c"positions" => positions,
+];
+
 impl Channel {
     /// Performs an action, without waiting for anything.
     fn perform<'js>(&self, ctx: Ctx<'js>, Text(action): Text, data: Opt<Value<'js>>) -> Result<()> {
@@ -99,17 +123,14 @@ impl Channel {
         OrNull(self.channel.ack_duration().map(milliseconds))
     }
 
-    #[qjs(get)]
     fn identifier(&self) -> String {
         self.channel.identifier().to_string()
     }
 
-    #[qjs(get)]
     fn received(&self) -> f64 {
         self.channel.n_messages() as f64
     }
 
-    #[qjs(get)]
     fn last_received_at(&self) -> OrNull<f64> {
         OrNull(self.channel.last_message_at_ms().map(|ms| ms as f64))
     }
@@ -141,7 +162,6 @@ impl Channel {
     }
 
     /// The last position in each stream: `{ stream: { offset, epoch } }`.
-    #[qjs(get)]
     fn positions<'js>(&self, ctx: Ctx<'js>) -> Result<Object<'js>> {
         let positions = Object::new(ctx.clone())?;
         for (stream, known) in self.channel.positions() {
