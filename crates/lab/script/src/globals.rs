@@ -13,22 +13,38 @@ pub(crate) mod deferred;
 mod encoding;
 mod environment;
 mod open;
+mod reachable;
 mod url;
+
+pub(crate) use self::reachable::Reachable;
 
 /// Installs them; once, before any module is evaluated.
 pub(crate) fn install(ctx: &Ctx<'_>, host: &Rc<Host>) -> Result<()> {
     let globals = ctx.globals();
-    globals.set("__ENV", environment::build(ctx)?)?;
+    let reachable = &host.program.reachable;
+    if reachable.has("__ENV") {
+        globals.set("__ENV", environment::build(ctx)?)?;
+    }
     globals.set("__VU", host.vu)?;
     globals.set("global", globals.clone())?;
-    console::table().define(&globals)?;
-    globals.set("open", open::build(ctx)?)?;
-    globals.set("require", loading::require(ctx)?)?;
-    deferred::define(&globals, "crypto", crypto::build)?;
-    encoding::install(&globals)?;
-    url::install(&globals)?;
-    for (_, members) in timers::tables() {
-        members.define(&globals)?;
+    if reachable.has("console") {
+        console::table().define(&globals)?;
+    }
+    if reachable.has("open") {
+        globals.set("open", open::build(ctx)?)?;
+    }
+    if reachable.has("require") {
+        globals.set("require", loading::require(ctx)?)?;
+    }
+    if reachable.has("crypto") {
+        deferred::define(&globals, "crypto", crypto::build)?;
+    }
+    encoding::install(&globals, reachable)?;
+    url::install(&globals, reachable)?;
+    for (name, members) in timers::tables() {
+        if reachable.has(name) {
+            members.define(&globals)?;
+        }
     }
     Ok(())
 }
@@ -42,10 +58,11 @@ impl Program {
         };
         let globals = ctx.globals();
         globals.set("__ITER", iteration.iteration)?;
-        if iteration.iteration_in_scenario == 0 && !iteration.scenario.env.is_empty() {
-            let env: Object<'_> = globals.get("__ENV")?;
-            for (name, value) in &iteration.scenario.env {
-                env.set(name.as_str(), value.as_str())?;
+        let env = &iteration.scenario.env;
+        if iteration.iteration_in_scenario == 0 && !env.is_empty() && self.reachable.has("__ENV") {
+            let object: Object<'_> = globals.get("__ENV")?;
+            for (name, value) in env {
+                object.set(name.as_str(), value.as_str())?;
             }
         }
         Ok(())

@@ -64,9 +64,8 @@ const PARTS: [Part; 3] = [
             "Uint8Array",
             "Uint8ClampedArray",
         ],
-        // `open(path, "b")`, the answers of `k6/http` and of `crypto.subtle`. `require` can get modules by names that are not
-        // literals.
-        words: &["TextEncoder", "open", "responseType", "subtle"],
+        // `open(path, "b")`, the answers of `k6/http` and of `crypto.subtle`, modules by names that are not literals.
+        words: &["TextEncoder", "open", "require", "responseType", "subtle"],
         part_of_words: "binary",
         modules: &[
             "k6/crypto",
@@ -86,7 +85,7 @@ const PARTS: [Part; 3] = [
             "WeakRef",
             "WeakSet",
         ],
-        words: &[],
+        words: &["require"],
         part_of_words: "",
         modules: &["k6/experimental/streams"],
         add: <(intrinsic::MapSet, intrinsic::WeakRef) as Intrinsic>::add_intrinsic,
@@ -101,14 +100,7 @@ const PARTS: [Part; 3] = [
 ];
 
 /// Words that lead to all globals, by names that may be put together while the script runs.
-const WORDS_FOR_ALL: [&str; 6] = [
-    "Function",
-    "constructor",
-    "eval",
-    "global",
-    "globalThis",
-    "require",
-];
+const ALL_GLOBALS: [&str; 5] = ["Function", "constructor", "eval", "global", "globalThis"];
 
 impl Language {
     /// Everything.
@@ -144,18 +136,22 @@ impl Language {
     }
 }
 
+/// Whether a script of this module can ask for globals by names that its text does not have.
+pub(crate) fn may_reach_all_globals(module: &SourceModule) -> bool {
+    // In functions of CommonJS modules `this` is the global object.
+    module.is_common_js
+        || is_escaped(&module.text)
+        || words(&module.text).any(|word| ALL_GLOBALS.contains(&word))
+}
+
 impl Part {
     fn may_be_needed(&self, module: &SourceModule) -> bool {
-        let is_telling = |word: &str| {
-            self.names.contains(&word) || self.words.contains(&word) || WORDS_FOR_ALL.contains(&word)
-        };
-        // In functions of CommonJS modules `this` is the global object.
-        module.is_common_js
+        let is_telling = |word: &str| self.names.contains(&word) || self.words.contains(&word);
+        may_reach_all_globals(module)
             || module
                 .imports
                 .values()
                 .any(|id| self.modules.contains(&id.as_str()))
-            || is_escaped(&module.text)
             || words(&module.text).any(|word| is_telling(word) || self.has_part_of(word))
     }
 
@@ -170,7 +166,7 @@ fn is_escaped(text: &str) -> bool {
 }
 
 /// All words of a source: names, and similar words in texts and comments.
-fn words(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$')
 }
 
@@ -179,6 +175,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
+    use crate::source_module::Namespaces;
 
     const NOTHING: Language = Language([false; PARTS.len()]);
     const BYTES: Language = Language([true, false, false]);
@@ -192,6 +189,7 @@ mod tests {
             is_common_js: false,
             imports: HashMap::new(),
             named: Vec::new(),
+            namespaces: Namespaces::Unknown,
         }
     }
 
@@ -206,7 +204,6 @@ mod tests {
             "globalThis[name]",
             "for (const name in global) {}",
             "f.constructor('return 1')",
-            "require(name)",
             "\\u0041rrayBuffer",
             "'\\x41rrayBuffer'",
         ] {
@@ -244,6 +241,11 @@ mod tests {
         ] {
             check(text, NOTHING);
         }
+    }
+
+    #[test]
+    fn modules_by_names_that_are_not_literals_may_be_any() {
+        check("require(name)", Language([true, true, false]));
     }
 
     #[test]

@@ -57,6 +57,7 @@ mod tags;
 mod task;
 mod vm;
 mod waiter;
+mod wanted_exports;
 mod webcrypto;
 mod websocket;
 

@@ -141,21 +141,20 @@ impl Program {
 impl ModuleDef for OfObject {
     fn declare<'js>(declarations: &Declarations<'js>) -> Result<()> {
         let module = declarations.module();
-        let object = exports_of(module.ctx(), &module.name::<String>()?)?;
+        let (ctx, id) = (module.ctx(), module.name::<String>()?);
+        let object = exports_of(ctx, &id)?;
         declarations.declare("default")?;
         if let Some(object) = object.as_object() {
-            for name in object.keys::<String>() {
-                let name = name?;
-                if name != "default" {
-                    declarations.declare(name)?;
-                }
+            for name in declared(ctx, &id, object)? {
+                declarations.declare(name)?;
             }
         }
         Ok(())
     }
 
     fn evaluate<'js>(ctx: &Ctx<'js>, exports: &Exports<'js>) -> Result<()> {
-        let value = exports_of(ctx, &exports.module().name::<String>()?)?;
+        let id = exports.module().name::<String>()?;
+        let value = exports_of(ctx, &id)?;
         let Some(object) = value.as_object() else {
             exports.export("default", value)?;
             return Ok(());
@@ -163,15 +162,22 @@ impl ModuleDef for OfObject {
         let default = Host::of(ctx).program.default_of(object)?;
         let default = default.unwrap_or_else(|| value.clone());
         exports.export("default", default)?;
-        for name in object.keys::<String>() {
-            let name = name?;
-            if name != "default" {
-                let value: Value<'js> = object.get(name.as_str())?;
-                exports.export(name, value)?;
-            }
+        for name in declared(ctx, &id, object)? {
+            let value: Value<'js> = object.get(name.as_str())?;
+            exports.export(name, value)?;
         }
         Ok(())
     }
+}
+
+/// The names that the module of this id exports beside its default: for a module of the host, those that the script can
+/// see.
+fn declared<'js>(ctx: &Ctx<'js>, id: &str, object: &Object<'js>) -> Result<Vec<String>> {
+    let wanted = &Host::of(ctx).program.wanted_exports;
+    let is_of_host = modules::find(id).is_some();
+    let mut names = object.keys::<String>().collect::<Result<Vec<_>>>()?;
+    names.retain(|name| name != "default" && (!is_of_host || wanted.has(id, name)));
+    Ok(names)
 }
 
 /// The exports of a module of the host or of a CommonJS module, made at the first request.

@@ -24,6 +24,8 @@ mod websockets;
 mod ws;
 mod x509;
 
+#[cfg(test)]
+pub(crate) use self::cable::prototypes as cable_prototypes;
 pub(crate) use self::k6::is_truthy;
 use self::module::{Module, differs, same};
 pub use self::{

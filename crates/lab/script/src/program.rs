@@ -16,6 +16,7 @@ use plimsoll_load::{
 use serde_json::Value;
 
 use crate::{
+    globals::Reachable,
     language::Language,
     limits::Limits,
     metrics::{Custom, Metrics},
@@ -29,6 +30,7 @@ use crate::{
     secrets::Secrets,
     source::{self, Archive, Platform, Sources, Specifier, archive},
     source_module::SourceModule,
+    wanted_exports::WantedExports,
 };
 
 /// The whole of a script.
@@ -44,6 +46,10 @@ pub struct Program {
     pub(crate) taken_of_node: Vec<Taken>,
     /// The language of its runtimes.
     pub(crate) language: Language,
+    /// The globals of the host that it can reach.
+    pub(crate) reachable: Reachable,
+    /// The exports of the host's modules that it can see.
+    pub(crate) wanted_exports: WantedExports,
     /// `__ENV`.
     pub(crate) env: BTreeMap<String, String>,
     /// The directory of relative paths outside of modules.
@@ -132,6 +138,8 @@ impl Program {
             platform: Platform::K6,
             taken_of_node: Vec::new(),
             language: Language::of(modules.values()),
+            reachable: Reachable::of(modules.values()),
+            wanted_exports: WantedExports::of(modules.values()),
             modules,
             env,
             directory,
@@ -159,6 +167,8 @@ impl Program {
             platform: Platform::Node,
             // One runtime serves all users of a thread, and `Buffer` is everywhere.
             language: Language::WHOLE,
+            reachable: Reachable::All,
+            wanted_exports: WantedExports::All,
             ..self
         }
     }

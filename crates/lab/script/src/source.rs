@@ -89,6 +89,8 @@ pub struct Import {
     /// The names of the imported module that the source uses: imported names, and properties of default and namespace
     /// imports. The list is incomplete, because a name may also be computed.
     pub names: Vec<ImportedName>,
+    /// Whether the source gets all exports: `import * as`, `export *`.
+    pub is_namespace: bool,
 }
 
 /// Something of another module, by its name there.

@@ -1,6 +1,9 @@
 //! One module of a script: its text, and what it imports.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use crate::source::{ImportedName, Resolved, Source, SourceKind};
 
@@ -17,6 +20,17 @@ pub struct SourceModule {
     pub imports: HashMap<String, String>,
     /// What it names of them.
     pub(crate) named: Vec<Named>,
+    /// The modules whose exports it gets as one object.
+    pub(crate) namespaces: Namespaces,
+}
+
+/// The modules of which a module gets all exports, whether it names them or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Namespaces {
+    /// Its imports were not read: these may be all modules.
+    Unknown,
+    /// Those of this name.
+    Of(HashSet<String>),
 }
 
 /// The key of what `require` stands for: a package may have another file for it than for `import`.
@@ -35,7 +49,7 @@ pub(crate) struct Named {
 
 impl SourceModule {
     pub(crate) fn of(source: Source) -> Self {
-        let (mut imports, mut named) = (HashMap::new(), Vec::new());
+        let (mut imports, mut named, mut namespaces) = (HashMap::new(), Vec::new(), HashSet::new());
         for import in source.imports {
             let module = match import.resolved {
                 Resolved::Builtin(id) => id,
@@ -45,6 +59,9 @@ impl SourceModule {
                 module: module.clone(),
                 name,
             };
+            if import.is_namespace {
+                namespaces.insert(module.clone());
+            }
             named.extend(import.names.into_iter().map(of_module));
             let written = if import.is_require {
                 of_require(&import.written)
@@ -56,6 +73,7 @@ impl SourceModule {
         Self {
             imports,
             named,
+            namespaces: Namespaces::Of(namespaces),
             text: source.text,
             original: source.original,
             is_common_js: source.kind == SourceKind::CommonJs,

@@ -15,7 +15,7 @@ use plimsoll_load::{
 };
 use tokio::time::Instant;
 
-use crate::{Options, Program, Script, ScriptError, SourceModule, Users};
+use crate::{Options, Program, Script, ScriptError, SourceModule, Users, source_module::Namespaces};
 
 mod adversaries;
 mod compatibility;
@@ -49,6 +49,7 @@ pub(crate) fn program_of(files: &[(&str, &str, bool)]) -> Program {
             is_common_js,
             imports: imports.clone().into_iter().chain(of_host).collect(),
             named: Vec::new(),
+            namespaces: Namespaces::Unknown,
         };
         (name(file), module)
     });

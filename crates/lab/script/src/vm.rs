@@ -302,3 +302,6 @@ fn no_stack(error: &io::Error) -> ScriptError {
          vm.max_map_count"
     ))
 }
+
+#[cfg(test)]
+mod tests;

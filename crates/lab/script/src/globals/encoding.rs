@@ -6,13 +6,18 @@ use rquickjs::{
     function::{Constructor, Opt},
 };
 
-use super::deferred;
+use super::{Reachable, deferred};
 use crate::{arguments::Text, bytes, modules::is_truthy};
 
-/// Installs both.
-pub(super) fn install(globals: &Object<'_>) -> Result<()> {
-    deferred::define(globals, "TextEncoder", make::<TextEncoder>)?;
-    deferred::define(globals, "TextDecoder", make::<TextDecoder>)
+/// Installs those that the script can reach.
+pub(super) fn install(globals: &Object<'_>, reachable: &Reachable) -> Result<()> {
+    if reachable.has("TextEncoder") {
+        deferred::define(globals, "TextEncoder", make::<TextEncoder>)?;
+    }
+    if reachable.has("TextDecoder") {
+        deferred::define(globals, "TextDecoder", make::<TextDecoder>)?;
+    }
+    Ok(())
 }
 
 fn make<'js, C: JsClass<'js>>(ctx: &Ctx<'js>) -> Result<Constructor<'js>> {

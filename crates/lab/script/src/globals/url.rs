@@ -12,21 +12,26 @@ use rquickjs::{
     object::Accessor,
 };
 
-use super::deferred;
+use super::{Reachable, deferred};
 use crate::arguments::items;
 
-/// Installs both. As the parameters of a URL lead from one to the other, both are made when a script asks for either.
-pub(super) fn install<'js>(globals: &Object<'js>) -> Result<()> {
+/// Installs those that the script can reach. As the parameters of a URL lead from one to the other, both are made when a script asks for either.
+pub(super) fn install<'js>(globals: &Object<'js>, reachable: &Reachable) -> Result<()> {
     let are_made = Rc::new(Cell::new(false));
     let make = Rc::clone(&are_made);
-    deferred::define(globals, "URL", move |ctx| {
-        make_once(ctx, &make)?;
-        constructor::<Url<'js>>(ctx)
-    })?;
-    deferred::define(globals, "URLSearchParams", move |ctx| {
-        make_once(ctx, &are_made)?;
-        constructor::<UrlSearchParams<'js>>(ctx)
-    })
+    if reachable.has("URL") {
+        deferred::define(globals, "URL", move |ctx| {
+            make_once(ctx, &make)?;
+            constructor::<Url<'js>>(ctx)
+        })?;
+    }
+    if reachable.has("URLSearchParams") {
+        deferred::define(globals, "URLSearchParams", move |ctx| {
+            make_once(ctx, &are_made)?;
+            constructor::<UrlSearchParams<'js>>(ctx)
+        })?;
+    }
+    Ok(())
 }
 
 fn make_once<'js>(ctx: &Ctx<'js>, are_made: &Cell<bool>) -> Result<()> {

@@ -136,5 +136,13 @@ fn connect<'js>(
     }
 }
 
+/// The prototypes of a client and of a channel.
+#[cfg(test)]
+pub(crate) fn prototypes<'js>(ctx: &Ctx<'js>) -> Result<[Object<'js>; 2]> {
+    let client = Class::<Client>::prototype(ctx)?.unwrap();
+    let channel = Class::<channel::Channel>::prototype(ctx)?.unwrap();
+    Ok([client, channel])
+}
+
 #[cfg(test)]
 mod tests;

@@ -13,8 +13,11 @@ use serde::{Deserialize, Serialize};
 
 use super::Processor;
 use crate::{
-    error::ScriptError, node::shelf::Shelf, program::Program, source::MAX_OPENED_BYTES,
-    source_module::SourceModule,
+    error::ScriptError,
+    node::shelf::Shelf,
+    program::Program,
+    source::MAX_OPENED_BYTES,
+    source_module::{Namespaces, SourceModule},
 };
 
 /// A processor without its machine. Its paths are names only.
@@ -76,6 +79,7 @@ impl Processor {
                 is_common_js: module.is_common_js,
                 imports: module.imports.into_iter().collect(),
                 named: Vec::new(),
+                namespaces: Namespaces::Unknown,
             };
             (name, unpacked)
         });

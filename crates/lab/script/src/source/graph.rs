@@ -198,6 +198,7 @@ impl Graph<'_> {
                 is_require: request.is_require,
                 location: request.location,
                 names: request.names,
+                is_namespace: request.is_namespace,
             });
         }
         self.modules.push(Source {

@@ -13,6 +13,7 @@ async fn check_beside_users(text: &str, expected: &[&str]) {
         is_common_js: false,
         imports: HashMap::new(),
         named: Vec::new(),
+        namespaces: Namespaces::Unknown,
     };
     let program = Program::new(
         entry.clone(),

@@ -59,9 +59,17 @@ impl Finder<'_> {
             written: specifier.value.to_string(),
             location: self.location(specifier.span),
             names,
+            is_namespace: false,
             is_require,
             is_guarded: self.n_guards > 0,
         });
+    }
+
+    /// Notes that the last request is for all exports.
+    fn note_namespace(&mut self) {
+        if let Some(request) = self.requests.last_mut() {
+            request.is_namespace = true;
+        }
     }
 
     fn location(&self, span: Span) -> Location {
@@ -100,18 +108,22 @@ impl<'a> VisitJs<'a> for Finder<'_> {
         if let Some(clause) = &import.with_clause {
             self.refuse(Problem::ImportAttributes, clause.span);
         }
-        let mut names = Vec::new();
+        let (mut names, mut is_namespace) = (Vec::new(), false);
         for specifier in import.specifiers.iter().flatten() {
             match specifier {
                 ImportDeclarationSpecifier::ImportSpecifier(named) if named.imported.name() != "default" => {
                     names.push(self.name(&named.imported.name(), named.imported.span(), false));
                 }
                 whole => {
+                    is_namespace |= matches!(whole, ImportDeclarationSpecifier::ImportNamespaceSpecifier(_));
                     self.wholes.insert(whole.name().to_string(), self.requests.len());
                 }
             }
         }
         self.request(&import.source, false, names);
+        if is_namespace {
+            self.note_namespace();
+        }
     }
 
     fn visit_export_from_declaration(&mut self, export: &ExportFromDeclaration<'a>) {
@@ -131,6 +143,7 @@ impl<'a> VisitJs<'a> for Finder<'_> {
             self.refuse(Problem::ImportAttributes, clause.span);
         }
         self.request(&export.source, false, Vec::new());
+        self.note_namespace();
     }
 
     fn visit_import_expression(&mut self, import: &ImportExpression<'a>) {
@@ -139,6 +152,7 @@ impl<'a> VisitJs<'a> for Finder<'_> {
             && let Expression::StringLiteral(specifier) = &import.source
         {
             self.request(specifier, false, Vec::new());
+            self.note_namespace();
         }
         walk_js::walk_import_expression(self, import);
     }
