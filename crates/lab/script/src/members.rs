@@ -409,8 +409,10 @@ macro_rules! callable {
 
 /// Gives a class these members, in the place of `#[rquickjs::methods]`: `class_members![Client: method c"loop" => repeat]`.
 macro_rules! class_members {
-    ($class:ident: $($kind:ident $name:literal => $method:ident),* $(,)?) => {
-        impl rquickjs::class::impl_::MethodImplementor<$class> for rquickjs::class::impl_::MethodImpl<$class> {
+    ($class:ident$(<$lifetime:lifetime>)?: $($kind:ident $name:literal => $method:ident),* $(,)?) => {
+        impl$(<$lifetime>)? rquickjs::class::impl_::MethodImplementor<$class$(<$lifetime>)?>
+            for rquickjs::class::impl_::MethodImpl<$class$(<$lifetime>)?>
+        {
             fn implement(&self, prototype: &rquickjs::Object<'_>) -> rquickjs::Result<()> {
                 $crate::members::members![$($kind $class $name => $class::$method),*].define(prototype)
             }

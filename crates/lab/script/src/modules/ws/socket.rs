@@ -17,6 +17,7 @@ use crate::{
     arguments::{Text, utf8},
     bytes,
     host::Host,
+    members::class_members,
     websocket::Session,
 };
 
@@ -40,7 +41,16 @@ impl<'js> Trace<'js> for Socket<'js> {
     }
 }
 
-#[rquickjs::methods(rename_all = "camelCase")]
+class_members![Socket<'js>:
+    method c"on" => on,
+    method c"send" => send,
+    method c"sendBinary" => send_binary,
+    method c"ping" => ping,
+    method c"setTimeout" => set_timeout,
+    method c"setInterval" => set_interval,
+    method c"close" => close,
+];
+
 impl<'js> Socket<'js> {
     /// Adds a handler. A value that is not a function is ignored, as in k6.
     fn on(&self, ctx: Ctx<'js>, event: Text, handler: Opt<Value<'js>>) -> Result<()> {
