@@ -355,6 +355,7 @@ struct JSRuntime {
     JSClassID js_class_id_alloc; /* counter for user defined classes */
     int class_count;    /* classes of the engine, which runtimes share, and class_array */
     JSClass *class_array; /* classes of the host, from JS_CLASS_INIT_COUNT on */
+    bool has_engine_class[JS_CLASS_INIT_COUNT];
 
     struct list_head context_list; /* list of JSContext.link */
     /* list of JSGCObjectHeader.link. List of allocated GC objects (used
@@ -3617,6 +3618,8 @@ static JSAtom __JS_FindAtom(JSRuntime *rt, const char *str, size_t len,
     uint32_t h, h1, i;
     JSAtomStruct *p;
 
+    if (!js_is_ascii(str, len))
+        return JS_ATOM_NULL; /* the names of other runtimes must not decide how it is read */
     h = hash_string8((const uint8_t *)str, len, JS_ATOM_TYPE_STRING);
     h &= JS_ATOM_HASH_MASK;
     h1 = h & (rt->atom_hash_size - 1);
@@ -3625,9 +3628,7 @@ static JSAtom __JS_FindAtom(JSRuntime *rt, const char *str, size_t len,
         p = js_get_atom(rt, i);
         if (p->hash == h &&
             p->atom_type == JS_ATOM_TYPE_STRING &&
-            p->len == len &&
-            p->is_wide_char == 0 &&
-            memcmp(str8(p), str, len) == 0) {
+            js_atom_is_ascii_name(p, str, len)) {
             JS_REF_COUNT(p)++;
             return i;
         }
@@ -4155,6 +4156,8 @@ JSClassID JS_GetClassID(JSValueConst v)
 
 bool JS_IsRegisteredClass(JSRuntime *rt, JSClassID class_id)
 {
+    if (class_id < JS_CLASS_INIT_COUNT)
+        return rt->has_engine_class[class_id];
     return (class_id < rt->class_count &&
             js_class(rt, class_id)->class_id != 0);
 }
@@ -4179,10 +4182,7 @@ static int JS_NewClass1(JSRuntime *rt, JSClassID class_id,
 
     if (class_id >= (1 << 16))
         return -1;
-    /* another runtime may have set a class of the engine, to the same */
-    if (class_id >= JS_CLASS_INIT_COUNT &&
-        class_id < rt->class_count &&
-        js_class(rt, class_id)->class_id != 0)
+    if (JS_IsRegisteredClass(rt, class_id))
         return -1;
 
     if (class_id >= rt->class_count) {
@@ -4216,6 +4216,9 @@ static int JS_NewClass1(JSRuntime *rt, JSClassID class_id,
         }
         rt->class_count = new_size;
     }
+    /* another runtime may have set a class of the engine, to the same */
+    if (class_id < JS_CLASS_INIT_COUNT)
+        rt->has_engine_class[class_id] = true;
     cl = js_class(rt, class_id);
     cl->class_id = class_id;
     cl->class_name = JS_DupAtomRT(rt, name);

@@ -25,6 +25,10 @@
 
 #define JS_SHARED_HASH_SIZE 1024 /* power of two */
 
+/* The table's own references to a name, far from 0 and from the largest count: over the life of a thread, references that runtimes
+   leaked or returned twice add up. */
+#define JS_SHARED_REF_COUNT (1 << 29)
+
 typedef struct JSSharedAtoms {
     int runtime_count;
     uint32_t next; /* the index of the next name */
@@ -54,6 +58,33 @@ static inline JSAtomStruct *js_get_atom(JSRuntime *rt, JSAtom v)
     return rt->shared_atoms->array[v];
 }
 
+static inline bool js_is_ascii(const char *str, size_t len)
+{
+    size_t i;
+
+    for(i = 0; i < len; i++) {
+        if ((uint8_t)str[i] >= 0x80)
+            return false;
+    }
+    return true;
+}
+
+/* Whether an atom is this name, however wide its characters are stored. */
+static inline bool js_atom_is_ascii_name(JSAtomStruct *p, const char *name, size_t len)
+{
+    size_t i;
+
+    if (p->len != len)
+        return false;
+    if (!p->is_wide_char)
+        return memcmp(str8(p), name, len) == 0;
+    for(i = 0; i < len; i++) {
+        if (str16(p)[i] != (uint8_t)name[i])
+            return false;
+    }
+    return true;
+}
+
 /* 'id' is below rt->class_count */
 static inline JSClass *js_class(JSRuntime *rt, JSClassID id)
 {
@@ -79,7 +110,7 @@ static bool js_share_atom(JSSharedAtoms *shared, uint32_t i, JSString *str, uint
     if (!block)
         return false;
     p = (JSAtomStruct *)block->user_data;
-    JS_REF_COUNT(p) = 1; /* the table's own */
+    JS_REF_COUNT(p) = JS_SHARED_REF_COUNT;
     p->len = str->len;
     p->is_wide_char = str->is_wide_char;
     p->kind = JS_STRING_KIND_NORMAL;
@@ -90,6 +121,22 @@ static bool js_share_atom(JSSharedAtoms *shared, uint32_t i, JSString *str, uint
     p->hash_next = *first;
     *first = i;
     shared->array[i] = p;
+    return true;
+}
+
+/* What JS_ATOM_NULL stands for, as the name of a file without debug information: an empty symbol. */
+static bool js_share_null_atom(JSSharedAtoms *shared)
+{
+    JSMallocBlockHeader *block = js_def_calloc(NULL, 1, sizeof(*block) + sizeof(JSString) + 1);
+    JSAtomStruct *p;
+
+    if (!block)
+        return false;
+    p = (JSAtomStruct *)block->user_data;
+    JS_REF_COUNT(p) = JS_SHARED_REF_COUNT;
+    p->kind = JS_STRING_KIND_NORMAL;
+    p->atom_type = JS_ATOM_TYPE_SYMBOL;
+    shared->array[JS_ATOM_NULL] = p;
     return true;
 }
 
@@ -134,6 +181,10 @@ static JSSharedAtoms *js_join_shared_atoms(JSRuntime *rt)
         }
         name += len + 1;
     }
+    if (!js_share_null_atom(shared)) {
+        js_free_shared_atoms(shared);
+        return NULL;
+    }
     shared->symbols = name;
     shared->next = JS_ATOM_END;
     shared->runtime_count = 1;
@@ -168,14 +219,14 @@ static JSAtom js_find_shared_atom(JSSharedAtoms *shared, JSString *str, uint32_t
     return JS_ATOM_NULL;
 }
 
-/* The same for 8-bit characters. */
+/* The same for ASCII characters. */
 static JSAtom js_find_shared_name(JSSharedAtoms *shared, const char *name, size_t len, uint32_t h)
 {
     uint32_t i = shared->hash[h & (JS_SHARED_HASH_SIZE - 1)];
 
     while (i != JS_ATOM_NULL) {
         JSAtomStruct *p = shared->array[i];
-        if (p->hash == h && p->len == len && !p->is_wide_char && memcmp(str8(p), name, len) == 0)
+        if (p->hash == h && js_atom_is_ascii_name(p, name, len))
             return i;
         i = p->hash_next;
     }
