@@ -149,38 +149,21 @@ impl Shard {
     /// Writes to up to [`MAX_SENDS`] sessions through the ring, and to those that it cannot serve as [`Shard::write`] does.
     fn write_through(self: &Rc<Self>, ring: &mut Ring, ids: &[SessionId]) -> usize {
         let hub = self.hub.borrow();
-        // Short loops instead of one long one: the memory of a session is far away, and the processor fetches that of several
-        // sessions at the same time when there is little to do between them.
-        let mut sessions: Vec<(SessionId, _, _)> = Vec::with_capacity(ids.len());
+        let (mut chosen, mut sends) = (Vec::with_capacity(ids.len()), Vec::with_capacity(ids.len()));
         for id in ids {
             // A session that is due for two publications is in the list twice.
-            if let Some((connection, outbox)) = hub.parts(*id)
-                && !sessions.iter().any(|(other, ..)| other == id)
+            if !chosen.contains(id)
+                && let Some(send) = sendable(&hub, *id)
             {
-                sessions.push((*id, connection, outbox));
+                chosen.push(*id);
+                sends.push(send);
             }
         }
-        sessions.retain(|(_, connection, outbox)| {
-            connection.plain_socket().is_some() && !outbox.is_blocked() && !outbox.is_empty()
-        });
-        let sends: Vec<_> = sessions
-            .iter()
-            .filter_map(|(_, connection, outbox)| {
-                Some(Send {
-                    socket: connection.plain_socket()?,
-                    slices: outbox.unsent().collect(),
-                })
-            })
-            .collect();
         let results = ring.send(&sends);
-        let chosen: Vec<_> = sessions.iter().map(|(id, ..)| *id).collect();
-        drop((sends, sessions));
+        drop(sends);
         drop(hub);
         let of_ring = chosen.iter().zip(results);
         let n_sent: usize = of_ring.map(|(id, sent)| self.write_after(*id, sent)).sum();
-        if chosen.len() == ids.len() {
-            return n_sent;
-        }
         let others = ids.iter().filter(|id| !chosen.contains(id));
         n_sent + others.map(|id| self.write(*id)).sum::<usize>()
     }
@@ -250,6 +233,17 @@ impl Shard {
         }
         connection.cut();
     }
+}
+
+/// The pending bytes of a session whose socket takes them as they are, unless it is known to be full.
+fn sendable(hub: &Sessions, id: SessionId) -> Option<Send<'_>> {
+    let (connection, outbox) = hub.parts(id)?;
+    let is_due = !outbox.is_blocked() && !outbox.is_empty();
+    let socket = connection.plain_socket().filter(|_| is_due)?;
+    Some(Send {
+        socket,
+        slices: outbox.unsent().collect(),
+    })
 }
 
 /// A session's last words are written. That ends an event stream, and a WebSocket after the peer's Close or a protocol

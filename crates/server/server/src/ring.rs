@@ -11,10 +11,6 @@ use std::{
 use io_uring::{IoUring, opcode, squeue, types::Fd};
 use smallvec::SmallVec;
 
-use self::joined::Joined;
-
-mod joined;
-
 /// The most sends of one call. With more of them each one costs more.
 pub(crate) const MAX_SENDS: usize = 64;
 
@@ -42,7 +38,6 @@ pub(crate) type Sent = Option<io::Result<usize>>;
 /// A queue for sends. It stays on its thread.
 pub(crate) struct Ring {
     ring: IoUring,
-    joined: Joined,
     /// The kernel has refused a call; sends that it did not take may be in the queue.
     is_broken: bool,
 }
@@ -61,7 +56,6 @@ impl Ring {
             .or_else(|_| IoUring::new(MAX_SENDS as u32))?;
         Ok(Self {
             ring,
-            joined: Joined::default(),
             is_broken: false,
         })
     }
@@ -73,19 +67,13 @@ impl Ring {
             return results;
         }
         let messages: SmallVec<[libc::msghdr; MAX_SENDS]> = sends.iter().map(message).collect();
-        self.joined.clear();
         for (index, (send, message)) in sends.iter().zip(&messages).enumerate() {
-            let entry = match self.joined.join(&send.slices) {
-                Some(bytes) => entry(send.socket, bytes),
-                None => entry_of_slices(send.socket, message),
-            };
-            let entry = entry.user_data(index as u64);
+            let entry = entry(send, message).user_data(index as u64);
             #[expect(
                 unsafe_code,
                 reason = "what the entry points to lives until the kernel is done with it, at the end of this function"
             )]
-            // SAFETY: `complete` returns when each entry has been carried out, or was not taken and never will be. Joined
-            // bytes stay where they are until the next call.
+            // SAFETY: `complete` returns when each entry has been carried out, or was not taken and never will be.
             let pushed = unsafe { self.ring.submission().push(&entry) };
             debug_assert!(pushed.is_ok(), "there is room for {MAX_SENDS} entries");
         }
@@ -131,17 +119,17 @@ fn message(send: &Send<'_>) -> libc::msghdr {
     message
 }
 
-fn entry(socket: BorrowedFd<'_>, bytes: &[u8]) -> squeue::Entry {
-    let n_bytes = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-    opcode::Send::new(Fd(socket.as_raw_fd()), bytes.as_ptr(), n_bytes)
-        .flags(FLAGS)
-        .build()
-}
-
-fn entry_of_slices(socket: BorrowedFd<'_>, message: &libc::msghdr) -> squeue::Entry {
-    opcode::SendMsg::new(Fd(socket.as_raw_fd()), message)
-        .flags(FLAGS as u32)
-        .build()
+fn entry(send: &Send<'_>, message: &libc::msghdr) -> squeue::Entry {
+    let socket = Fd(send.socket.as_raw_fd());
+    match &*send.slices {
+        [slice] => {
+            let n_bytes = u32::try_from(slice.len()).unwrap_or(u32::MAX);
+            opcode::Send::new(socket, slice.as_ptr(), n_bytes)
+                .flags(FLAGS)
+                .build()
+        }
+        _ => opcode::SendMsg::new(socket, message).flags(FLAGS as u32).build(),
+    }
 }
 
 #[cfg(test)]
