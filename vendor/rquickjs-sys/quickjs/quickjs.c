@@ -3376,7 +3376,7 @@ static int JS_InitAtoms(JSRuntime *rt)
     if (JS_ResizeAtomHash(rt, 32))
         return -1;
     rt->is_sharing_names = true;
-    rt->shared_atoms = js_join_shared_atoms(rt);
+    rt->shared_atoms = js_join_shared_atoms();
     if (!rt->shared_atoms)
         return -1;
     return js_init_language_symbols(rt);

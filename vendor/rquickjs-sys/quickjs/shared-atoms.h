@@ -99,44 +99,37 @@ static inline JSAtom js_atom_limit(JSRuntime *rt)
     return JS_ATOM_SHARED_END + rt->atom_size;
 }
 
-/* Adds an atom that is no symbol, with a copy of 'str'. Returns false if there is no memory. */
-static bool js_share_atom(JSSharedAtoms *shared, uint32_t i, JSString *str, uint32_t h, int atom_type)
+/* A new atom with room for its characters, in bytes. NULL if there is no memory. */
+static JSAtomStruct *js_new_shared_atom(size_t size, int atom_type)
 {
-    size_t size = (str->len << str->is_wide_char) + 1 - str->is_wide_char;
     JSMallocBlockHeader *block = js_def_calloc(NULL, 1, sizeof(*block) + sizeof(JSString) + size);
     JSAtomStruct *p;
-    uint32_t *first;
 
     if (!block)
-        return false;
+        return NULL;
     p = (JSAtomStruct *)block->user_data;
     JS_REF_COUNT(p) = JS_SHARED_REF_COUNT;
-    p->len = str->len;
-    p->is_wide_char = str->is_wide_char;
     p->kind = JS_STRING_KIND_NORMAL;
     p->atom_type = atom_type;
+    return p;
+}
+
+/* Adds a name with a copy of its characters. Returns false if there is no memory. */
+static bool js_share_name(JSSharedAtoms *shared, uint32_t i, const void *chars, uint32_t len, bool is_wide, uint32_t h)
+{
+    JSAtomStruct *p = js_new_shared_atom((len << is_wide) + 1 - is_wide, JS_ATOM_TYPE_STRING);
+    uint32_t *first;
+
+    if (!p)
+        return false;
+    p->len = len;
+    p->is_wide_char = is_wide;
     p->hash = h;
-    memcpy(str8(p), str8(str), size);
+    memcpy(str8(p), chars, len << is_wide); /* the end is 0 already */
     first = &shared->hash[h & (JS_SHARED_HASH_SIZE - 1)];
     p->hash_next = *first;
     *first = i;
     shared->array[i] = p;
-    return true;
-}
-
-/* What JS_ATOM_NULL stands for, as the name of a file without debug information: an empty symbol. */
-static bool js_share_null_atom(JSSharedAtoms *shared)
-{
-    JSMallocBlockHeader *block = js_def_calloc(NULL, 1, sizeof(*block) + sizeof(JSString) + 1);
-    JSAtomStruct *p;
-
-    if (!block)
-        return false;
-    p = (JSAtomStruct *)block->user_data;
-    JS_REF_COUNT(p) = JS_SHARED_REF_COUNT;
-    p->kind = JS_STRING_KIND_NORMAL;
-    p->atom_type = JS_ATOM_TYPE_SYMBOL;
-    shared->array[JS_ATOM_NULL] = p;
     return true;
 }
 
@@ -151,44 +144,44 @@ static void js_free_shared_atoms(JSSharedAtoms *shared)
     js_def_free(NULL, shared);
 }
 
-/* The names of this thread's runtimes, for one more runtime. NULL if there is no memory. */
-static JSSharedAtoms *js_join_shared_atoms(JSRuntime *rt)
+/* Shares the names of the language. Returns false if there is no memory. */
+static bool js_share_language(JSSharedAtoms *shared)
 {
-    JSSharedAtoms *shared = js_thread_atoms;
     const char *name = js_atom_init;
     uint32_t i;
 
-    if (shared) {
-        shared->runtime_count++;
-        return shared;
-    }
-    shared = js_def_calloc(NULL, 1, sizeof(*shared));
-    if (!shared)
-        return NULL;
+    /* What JS_ATOM_NULL stands for, as the name of a file without debug information: an empty symbol. */
+    shared->array[JS_ATOM_NULL] = js_new_shared_atom(1, JS_ATOM_TYPE_SYMBOL);
+    if (!shared->array[JS_ATOM_NULL])
+        return false;
     for(i = 1; i < JS_ATOM_FIRST_SYMBOL; i++) {
         size_t len = strlen(name);
         uint32_t h = hash_string8((const uint8_t *)name, len, JS_ATOM_TYPE_STRING) & JS_ATOM_HASH_MASK;
-        JSString *str = js_alloc_string_rt(rt, len, 0);
-        bool is_shared = false;
-        if (str) {
-            memcpy(str8(str), name, len + 1);
-            is_shared = js_share_atom(shared, i, str, h, JS_ATOM_TYPE_STRING);
-            js_free_string(rt, str);
-        }
-        if (!is_shared) {
-            js_free_shared_atoms(shared);
-            return NULL;
-        }
+        if (!js_share_name(shared, i, name, len, false, h))
+            return false;
         name += len + 1;
-    }
-    if (!js_share_null_atom(shared)) {
-        js_free_shared_atoms(shared);
-        return NULL;
     }
     shared->symbols = name;
     shared->next = JS_ATOM_END;
-    shared->runtime_count = 1;
-    js_thread_atoms = shared;
+    return true;
+}
+
+/* The names of this thread's runtimes, for one more runtime. NULL if there is no memory. */
+static JSSharedAtoms *js_join_shared_atoms(void)
+{
+    JSSharedAtoms *shared = js_thread_atoms;
+
+    if (!shared) {
+        shared = js_def_calloc(NULL, 1, sizeof(*shared));
+        if (!shared)
+            return NULL;
+        if (!js_share_language(shared)) {
+            js_free_shared_atoms(shared);
+            return NULL;
+        }
+        js_thread_atoms = shared;
+    }
+    shared->runtime_count++;
     return shared;
 }
 
@@ -242,7 +235,7 @@ static JSAtom js_add_shared_atom(JSRuntime *rt, JSString *str, uint32_t h, int a
         atom_type != JS_ATOM_TYPE_STRING ||
         str->len > JS_SHARED_NAME_MAX ||
         shared->next == JS_ATOM_SHARED_END ||
-        !js_share_atom(shared, shared->next, str, h, atom_type))
+        !js_share_name(shared, shared->next, str8(str), str->len, str->is_wide_char, h))
         return JS_ATOM_NULL;
     return shared->next++;
 }

@@ -110,6 +110,9 @@ impl Language {
     pub(crate) fn of<'a>(modules: impl Iterator<Item = &'a SourceModule>) -> Self {
         let mut has = [false; PARTS.len()];
         for module in modules {
+            if may_reach_all_globals(module) {
+                return Self::WHOLE;
+            }
             for (has, part) in has.iter_mut().zip(&PARTS) {
                 *has |= part.may_be_needed(module);
             }
@@ -145,13 +148,13 @@ pub(crate) fn may_reach_all_globals(module: &SourceModule) -> bool {
 }
 
 impl Part {
+    /// Whether a script of this module, which cannot reach all globals, may need these classes.
     fn may_be_needed(&self, module: &SourceModule) -> bool {
         let is_telling = |word: &str| self.names.contains(&word) || self.words.contains(&word);
-        may_reach_all_globals(module)
-            || module
-                .imports
-                .values()
-                .any(|id| self.modules.contains(&id.as_str()))
+        module
+            .imports
+            .values()
+            .any(|id| self.modules.contains(&id.as_str()))
             || words(&module.text).any(|word| is_telling(word) || self.has_part_of(word))
     }
 
@@ -172,30 +175,20 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
-
     use super::*;
-    use crate::source_module::Namespaces;
 
     const NOTHING: Language = Language([false; PARTS.len()]);
     const BYTES: Language = Language([true, false, false]);
     const COLLECTIONS: Language = Language([false, true, false]);
     const DATES: Language = Language([false, false, true]);
 
-    fn module(text: &str) -> SourceModule {
-        SourceModule {
-            text: text.into(),
-            original: text.into(),
-            is_common_js: false,
-            imports: HashMap::new(),
-            named: Vec::new(),
-            namespaces: Namespaces::Unknown,
-        }
-    }
-
     #[track_caller]
     fn check(text: &str, expected: Language) {
-        assert_eq!(Language::of([&module(text)].into_iter()), expected, "{text}");
+        assert_eq!(
+            Language::of([&SourceModule::of_text(text)].into_iter()),
+            expected,
+            "{text}"
+        );
     }
 
     #[test]
@@ -252,11 +245,11 @@ mod tests {
     fn kinds_of_modules_and_their_imports_tell_too() {
         let common_js = SourceModule {
             is_common_js: true,
-            ..module("")
+            ..SourceModule::of_text("")
         };
         let importing = |id: &str| SourceModule {
             imports: [("x".to_owned(), id.to_owned())].into(),
-            ..module("")
+            ..SourceModule::of_text("")
         };
         for (module, expected) in [
             (common_js, Language::WHOLE),
@@ -270,7 +263,7 @@ mod tests {
 
     #[test]
     fn what_several_modules_need_adds_up() {
-        let modules = ["new Uint8Array(2)", "Date.now()"].map(module);
+        let modules = ["new Uint8Array(2)", "Date.now()"].map(SourceModule::of_text);
         assert_eq!(Language::of(modules.iter()), Language([true, false, true]));
     }
 

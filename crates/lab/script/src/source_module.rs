@@ -48,6 +48,19 @@ pub(crate) struct Named {
 }
 
 impl SourceModule {
+    /// An ES module with this text, whose imports were not read.
+    #[cfg(test)]
+    pub(crate) fn of_text(text: &str) -> Self {
+        Self {
+            text: text.into(),
+            original: text.into(),
+            is_common_js: false,
+            imports: HashMap::new(),
+            named: Vec::new(),
+            namespaces: Namespaces::Unknown,
+        }
+    }
+
     pub(crate) fn of(source: Source) -> Self {
         let (mut imports, mut named, mut namespaces) = (HashMap::new(), Vec::new(), HashSet::new());
         for import in source.imports {

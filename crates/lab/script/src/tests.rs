@@ -15,7 +15,7 @@ use plimsoll_load::{
 };
 use tokio::time::Instant;
 
-use crate::{Options, Program, Script, ScriptError, SourceModule, Users, source_module::Namespaces};
+use crate::{Options, Program, Script, ScriptError, SourceModule, Users};
 
 mod adversaries;
 mod compatibility;
@@ -44,12 +44,9 @@ pub(crate) fn program_of(files: &[(&str, &str, bool)]) -> Program {
         let quoted = text.split(['\'', '"']).filter(|quoted| quoted.starts_with("k6"));
         let of_host = quoted.map(|id| (id.to_owned(), id.to_owned()));
         let module = SourceModule {
-            text: text.into(),
-            original: text.into(),
             is_common_js,
             imports: imports.clone().into_iter().chain(of_host).collect(),
-            named: Vec::new(),
-            namespaces: Namespaces::Unknown,
+            ..SourceModule::of_text(text)
         };
         (name(file), module)
     });

@@ -63,26 +63,13 @@ impl Reachable {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
-
     use super::*;
-    use crate::source_module::Namespaces;
-
-    fn module(text: &str) -> SourceModule {
-        SourceModule {
-            text: text.into(),
-            original: text.into(),
-            is_common_js: false,
-            imports: HashMap::new(),
-            named: Vec::new(),
-            namespaces: Namespaces::Unknown,
-        }
-    }
 
     #[test]
     fn globals_exist_when_a_script_may_reach_them() {
         let check = |text: &str, expected: &[&str]| {
-            let reachable = Reachable::of([&module(""), &module(text)].into_iter());
+            let reachable =
+                Reachable::of([&SourceModule::of_text(""), &SourceModule::of_text(text)].into_iter());
             let found: Vec<_> = OFFERED
                 .iter()
                 .copied()
@@ -112,7 +99,7 @@ mod tests {
     fn common_js_reaches_all_globals() {
         let common_js = SourceModule {
             is_common_js: true,
-            ..module("")
+            ..SourceModule::of_text("")
         };
         assert!(Reachable::of([&common_js].into_iter()).has("URL"));
     }

@@ -236,6 +236,7 @@ fn the_engine_is_built_without_pages_of_its_own() {
     let sizes = Rc::<RefCell<Vec<usize>>>::default();
     let runtime = rquickjs::Runtime::new_with_alloc(Sizes(Heap::of_thread(), Rc::clone(&sizes)));
     let runtime = runtime.expect("there is memory for a runtime");
+    let context = rquickjs::Context::full(&runtime).expect("there is memory for a context");
     let small = sizes.borrow().iter().filter(|size| **size < 500).count();
     assert!(
         small > 100,
@@ -243,5 +244,5 @@ fn the_engine_is_built_without_pages_of_its_own() {
          vendor/rquickjs-sys? it asked for {:?}",
         sizes.borrow()
     );
-    drop(runtime);
+    drop((context, runtime));
 }

@@ -7,14 +7,7 @@ use crate::source::test_folder::Folder;
 async fn check_beside_users(text: &str, expected: &[&str]) {
     let folder = Folder::with(&[("users.csv", "name,age\nada,36\nbob,41\n"), ("script.js", text)]);
     let entry = folder.specifier("script.js").as_str().to_owned();
-    let module = SourceModule {
-        text: text.into(),
-        original: text.into(),
-        is_common_js: false,
-        imports: HashMap::new(),
-        named: Vec::new(),
-        namespaces: Namespaces::Unknown,
-    };
+    let module = SourceModule::of_text(text);
     let program = Program::new(
         entry.clone(),
         [(entry, module)].into(),
