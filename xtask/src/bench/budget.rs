@@ -113,6 +113,12 @@ pub(super) const JS_HTTP_STAYS: Budget = Budget {
     at_most: 80.0,
     unit: "KB",
 };
+/// Time until the last of ten thousand users of a script has subscribed, by the users.
+pub(super) const JS_START: Budget = Budget {
+    what: "start of a user of a script",
+    at_most: 5.0,
+    unit: "× bare connect",
+};
 /// Virtual users of the chat script that did not get into their room.
 pub(super) const JS_ABSENT: Budget = Budget {
     what: "virtual users without a subscription",

@@ -5,8 +5,9 @@
 
 pub(super) mod accept;
 pub(super) mod exchange;
-mod pairs;
+pub(super) mod pairs;
 mod thread_cpu;
+mod writer;
 
 use std::time::Duration;
 

@@ -23,7 +23,7 @@ impl Sheet {
         }
     }
 
-    /// Adds the figures of one round, in the order of the columns.
+    /// Adds the figures of one round, in the order of the columns. NaN stands for a figure that this machine does not have.
     pub(super) fn push(&mut self, figures: Vec<f64>) {
         assert_eq!(figures.len(), self.columns.len(), "a figure per column");
         self.rounds.push(figures);
@@ -74,9 +74,13 @@ impl fmt::Display for Sheet {
 }
 
 fn write_figures(f: &mut fmt::Formatter<'_>, figures: &[f64]) -> fmt::Result {
-    figures
-        .iter()
-        .try_for_each(|figure| write!(f, "{figure:>COLUMN_WIDTH$.2}"))
+    figures.iter().try_for_each(|figure| {
+        if figure.is_nan() {
+            write!(f, "{:>COLUMN_WIDTH$}", "-")
+        } else {
+            write!(f, "{figure:>COLUMN_WIDTH$.2}")
+        }
+    })
 }
 
 #[cfg(test)]
@@ -97,22 +101,22 @@ mod tests {
 
     #[test]
     fn one_line_per_round_and_one_of_medians() {
-        let mut sheet = Sheet::new("send".into(), &["limit µs", "ratio"]);
-        sheet.push(vec![2.0, 1.5]);
-        sheet.push(vec![4.0, 1.0]);
+        let mut sheet = Sheet::new("send".into(), &["limit µs", "ratio", "none"]);
+        sheet.push(vec![2.0, 1.5, f64::NAN]);
+        sheet.push(vec![4.0, 1.0, f64::NAN]);
         let lines: Vec<String> = sheet
             .to_string()
             .lines()
-            .map(|line| line.trim().replace("  ", ""))
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
             .collect();
         assert_eq!(
             lines,
             [
                 "send",
-                "roundlimit µs ratio",
-                "12.001.50",
-                "24.001.00",
-                "median3.001.25"
+                "round limit µs ratio none",
+                "1 2.00 1.50 -",
+                "2 4.00 1.00 -",
+                "median 3.00 1.25 -"
             ]
         );
     }

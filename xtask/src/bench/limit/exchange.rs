@@ -4,14 +4,14 @@
 //! with one broadcast in flight does.
 
 use std::{
-    io::{self, Read, Write},
+    io::{self, Read},
     net::TcpStream,
     sync::mpsc,
     thread,
     time::Duration,
 };
 
-use super::{Cost, pairs::Pairs, thread_cpu};
+use super::{Cost, pairs::Pairs, thread_cpu, writer::Writer};
 use crate::bench::poller::Poller;
 
 /// Default connection counts: one thousand fit the caches of a machine, nine thousand do not.
@@ -32,6 +32,16 @@ struct Workload {
     frame_bytes: usize,
 }
 
+impl Workload {
+    fn of_a_million(n_connections: usize, frame_bytes: usize) -> Self {
+        Self {
+            n_connections,
+            n_broadcasts: (N_OPERATIONS / n_connections).max(1),
+            frame_bytes,
+        }
+    }
+}
+
 /// What the exchange cost either side.
 pub(crate) struct Costs {
     pub(crate) send: Cost,
@@ -46,32 +56,39 @@ const READ_BUFFER_BYTES: usize = 64 * 1024;
 
 /// Sends frames of this size to all clients, about a million in all, and returns what they cost.
 pub(crate) fn measure(n_connections: usize, frame_bytes: usize) -> io::Result<Costs> {
-    run(Workload {
-        n_connections,
-        n_broadcasts: (N_OPERATIONS / n_connections).max(1),
-        frame_bytes,
-    })
+    let workload = Workload::of_a_million(n_connections, frame_bytes);
+    run(workload, Writer::SystemCalls)
+}
+
+/// What [`measure`]'s sends cost through `io_uring`. `None` if the kernel does not permit it.
+pub(crate) fn measure_ring(n_connections: usize, frame_bytes: usize) -> io::Result<Option<Cost>> {
+    let Ok(writer) = Writer::ring() else {
+        return Ok(None);
+    };
+    let workload = Workload::of_a_million(n_connections, frame_bytes);
+    Ok(Some(run(workload, writer)?.send))
 }
 
 /// CPU µs of a bare exchange, a `send` and a `recv`, among a thousand connections: the pace of this machine right now.
 pub(crate) fn pace_us() -> io::Result<f64> {
     let n_connections = CONNECTIONS[0];
-    let Costs { send, recv } = run(Workload {
+    let workload = Workload {
         n_connections,
         n_broadcasts: N_OPERATIONS_OF_PACE / n_connections,
         frame_bytes: PACE_FRAME_BYTES,
-    })?;
+    };
+    let Costs { send, recv } = run(workload, Writer::SystemCalls)?;
     Ok(send.us_per_operation() + recv.us_per_operation())
 }
 
 /// Opens the connections, sends all broadcasts and returns the CPU time of the writing and of the reading thread.
-fn run(workload: Workload) -> io::Result<Costs> {
+fn run(workload: Workload, writer: Writer) -> io::Result<Costs> {
     let Pairs { accepted, connected } = Pairs::open(workload.n_connections)?;
     // The reader reports each broadcast that has arrived everywhere; one can wait while the writer is busy.
     let (arrived, arrivals) = mpsc::sync_channel(1);
     let (send, recv) = thread::scope(|scope| {
         let reader = scope.spawn(|| read_all(&connected, workload, &arrived));
-        let send = write_all(&accepted, workload, &arrivals);
+        let send = write_all(writer, &accepted, workload, &arrivals);
         // A writer that failed leaves the reader to its own patience.
         (send, reader.join().expect("the reading thread does not panic"))
     });
@@ -89,6 +106,7 @@ fn run(workload: Workload) -> io::Result<Costs> {
 }
 
 fn write_all(
+    mut writer: Writer,
     sockets: &[TcpStream],
     workload: Workload,
     arrivals: &mpsc::Receiver<()>,
@@ -96,13 +114,7 @@ fn write_all(
     let frame = vec![b'x'; workload.frame_bytes];
     let start = thread_cpu::now();
     for _ in 0..workload.n_broadcasts {
-        for mut socket in sockets {
-            if socket.write(&frame)? != frame.len() {
-                return Err(io::Error::other(
-                    "a socket with an empty buffer took a part of a frame only",
-                ));
-            }
-        }
+        writer.write(sockets, &frame)?;
         arrivals.recv_timeout(PATIENCE).map_err(io::Error::other)?;
     }
     Ok(thread_cpu::now() - start)
@@ -142,8 +154,13 @@ mod tests {
             n_broadcasts: 20,
             frame_bytes: 350,
         };
-        let Costs { send, recv } = run(workload).unwrap();
-        assert_eq!((send.n_operations, recv.n_operations), (200, 200));
-        assert!(send.us_per_operation() > 0.0 && recv.us_per_operation() > 0.0);
+        for writer in [Some(Writer::SystemCalls), Writer::ring().ok()]
+            .into_iter()
+            .flatten()
+        {
+            let Costs { send, recv } = run(workload, writer).unwrap();
+            assert_eq!((send.n_operations, recv.n_operations), (200, 200));
+            assert!(send.us_per_operation() > 0.0 && recv.us_per_operation() > 0.0);
+        }
     }
 }

@@ -6,15 +6,15 @@ use std::{
 };
 
 /// Both ends of a number of connections, in the same order.
-pub(super) struct Pairs {
-    pub(super) accepted: Vec<TcpStream>,
-    pub(super) connected: Vec<TcpStream>,
+pub(crate) struct Pairs {
+    pub(crate) accepted: Vec<TcpStream>,
+    pub(crate) connected: Vec<TcpStream>,
 }
 
 impl Pairs {
     /// Opens `n` connections, one after the other, so that the backlog never fills. Both ends are non-blocking and
     /// send without delay, as a real-time server's are.
-    pub(super) fn open(n: usize) -> io::Result<Self> {
+    pub(crate) fn open(n: usize) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
         let mut pairs = Self {
