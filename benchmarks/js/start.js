@@ -10,7 +10,7 @@ export const options = {
   scenarios: {
     start: { executor: "per-vu-iterations", vus: Number(__ENV.VUS), iterations: 1, maxDuration: "120s" },
   },
-  thresholds: { iterations: [`count==${__ENV.VUS}`], ready: ["max>0"] },
+  thresholds: { iterations: [`count==${__ENV.VUS}`] },
 };
 
 export default function () {

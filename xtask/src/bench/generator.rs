@@ -68,13 +68,18 @@ fn run_until(
     })
 }
 
+/// The number at a JSON pointer (RFC 6901) of a report.
+pub(super) fn number(report: &Value, pointer: &str) -> Result<f64, Error> {
+    let number = report.pointer(pointer).and_then(Value::as_f64);
+    number.ok_or_else(|| Error::Report {
+        pointer: pointer.into(),
+    })
+}
+
 impl Report {
-    /// The number at a JSON pointer (RFC 6901).
+    /// The number at a JSON pointer.
     pub(super) fn number(&self, pointer: &str) -> Result<f64, Error> {
-        let number = self.json.pointer(pointer).and_then(Value::as_f64);
-        number.ok_or_else(|| Error::Report {
-            pointer: pointer.into(),
-        })
+        number(&self.json, pointer)
     }
 
     /// The last number of the list at a JSON pointer; nulls are left out.

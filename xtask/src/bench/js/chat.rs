@@ -8,7 +8,7 @@ use super::{
     runner::{Runner, Script},
 };
 use crate::bench::{
-    Error, Outcome, Plan, avalanche, budget, finished::Finished, server::Server, sheet::Sheet,
+    Error, Outcome, Plan, avalanche, budget, finished::Finished, generator, server::Server, sheet::Sheet,
 };
 
 /// What the budget is for, and what must work at all.
@@ -75,12 +75,9 @@ struct Chat {
 }
 
 impl Chat {
-    /// The number at a JSON pointer (RFC 6901) of the report.
+    /// The number at a JSON pointer of the report.
     fn number(&self, pointer: &str) -> Result<f64, Error> {
-        let number = self.report.pointer(pointer).and_then(Value::as_f64);
-        number.ok_or_else(|| Error::Report {
-            pointer: pointer.into(),
-        })
+        generator::number(&self.report, pointer)
     }
 
     /// The value of a counter. The report omits counters without samples.

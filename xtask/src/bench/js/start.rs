@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::runner::{Runner, Script};
 use crate::bench::{
-    Error, Outcome, Plan, budget,
+    Error, Outcome, Plan, budget, generator,
     limit::{self, pairs::Pairs},
     server::Server,
     sheet::Sheet,
@@ -58,10 +58,6 @@ fn start_us(plan: &Plan, plimsoll: &Runner) -> Result<(String, f64), Error> {
         ],
     })?;
     let report: Value = serde_json::from_slice(&run.stdout)?;
-    let pointer = "/metrics/ready/values/max";
-    let ready_us = report.pointer(pointer).and_then(Value::as_f64);
-    let ready_us = ready_us.ok_or_else(|| Error::Report {
-        pointer: pointer.into(),
-    })?;
+    let ready_us = generator::number(&report, "/metrics/ready/values/max")?;
     Ok((run.command, ready_us))
 }

@@ -60,7 +60,7 @@ pub(crate) fn measure(n_connections: usize, frame_bytes: usize) -> io::Result<Co
     run(workload, Writer::SystemCalls)
 }
 
-/// What [`measure`]'s sends cost through `io_uring`. `None` if the kernel does not permit it.
+/// What [`measure`]'s sends cost through `io_uring`. `None` if the kernel is too old or does not permit it.
 pub(crate) fn measure_ring(n_connections: usize, frame_bytes: usize) -> io::Result<Option<Cost>> {
     let Ok(writer) = Writer::ring() else {
         return Ok(None);

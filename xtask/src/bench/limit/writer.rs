@@ -23,9 +23,9 @@ impl Writer {
     /// A writer that only the calling thread may use.
     ///
     /// # Errors
-    /// The kernel has no `io_uring`, or does not permit it.
+    /// The kernel is older than Linux 6.1, or does not permit `io_uring`.
     pub(super) fn ring() -> io::Result<Self> {
-        // As in the server, from Linux 6.1 on.
+        // As the server's on these kernels.
         IoUring::builder()
             .setup_single_issuer()
             .setup_defer_taskrun()
