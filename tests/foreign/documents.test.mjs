@@ -73,6 +73,17 @@ describe("the shell blocks of the documents", () => {
     assert.throws(() => partsOf("<!-- not run: x -->\n```js\na\n```\n"), /line 1: .* no shell block/);
   });
 
+  // A program that still holds its port makes the next block fail.
+  test("a block waits for the programs that it ends", () => {
+    const impatient = pages.flatMap(({ page, parts }) =>
+      parts.flatMap(({ kind, line, text }) => {
+        const [ended] = kind === "run" ? (/^(?!.*\bwait\b).*\bkill (?:%|\$).*$/m.exec(text) ?? []) : [];
+        return ended ? [`${page}, block at line ${line}: ${ended}`] : [];
+      }),
+    );
+    assert.deepEqual(impatient, []);
+  });
+
   test("the change that docs/first-change.md walks through fits the code", () => {
     const { markdown } = pages.find(({ page }) => page === "docs/first-change.md");
     const diffs = [...markdown.matchAll(/^```diff\n(.+?)^```$/gms)].map(([, diff]) => diff);
