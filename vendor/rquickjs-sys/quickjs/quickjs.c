@@ -64895,6 +64895,8 @@ uintptr_t js_std_cmd(int cmd, ...) {
     return rv;
 }
 
+#include "plain-data.h"
+
 #undef malloc
 #undef free
 #undef realloc

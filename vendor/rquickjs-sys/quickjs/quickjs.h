@@ -1011,6 +1011,27 @@ JS_EXTERN int JS_FreezeObject(JSContext *ctx, JSValueConst obj);
 JS_EXTERN int JS_GetOwnPropertyNames(JSContext *ctx, JSPropertyEnum **ptab,
                                      uint32_t *plen, JSValueConst obj,
                                      int flags);
+/* What can be read of a value without running any code. What is borrowed lives until code runs. */
+typedef struct JSPlainText {
+    const void *chars; /* uint8_t of Latin-1, or uint16_t */
+    uint32_t len;      /* in characters */
+    bool is_wide;
+} JSPlainText;
+
+typedef enum JSPlainKind {
+    JS_PLAIN_NONE,   /* not an object, or one with behaviour of its own */
+    JS_PLAIN_OBJECT, /* JSON.stringify writes its own enumerable properties */
+    JS_PLAIN_ARRAY,  /* it writes its items */
+} JSPlainKind;
+
+/* Returns false if the value is not a text, or one that lies in several pieces. */
+JS_EXTERN bool JS_GetPlainText(JSValueConst val, JSPlainText *text);
+/* 'count' becomes the number of places for properties, or of items. */
+JS_EXTERN JSPlainKind JS_GetPlainKind(JSContext *ctx, JSValueConst val, uint32_t *count);
+/* The property in a place of an object of the kind JS_PLAIN_OBJECT. Returns 0 if JSON does not show it, -1 if it is not plain. */
+JS_EXTERN int JS_GetPlainProperty(JSContext *ctx, JSValueConst obj, uint32_t i, JSPlainText *key, JSValue *val);
+/* An item of an array of the kind JS_PLAIN_ARRAY. */
+JS_EXTERN JSValue JS_GetPlainItem(JSValueConst array, uint32_t i);
 JS_EXTERN int JS_GetOwnProperty(JSContext *ctx, JSPropertyDescriptor *desc,
                                 JSValueConst obj, JSAtom prop);
 JS_EXTERN void JS_FreePropertyEnum(JSContext *ctx, JSPropertyEnum *tab,

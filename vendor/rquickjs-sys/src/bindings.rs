@@ -277,7 +277,28 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn JS_FreeRuntime(rt: *mut JSRuntime);
 }
+#[repr(C)]
+#[derive(Copy, Clone, Debug)]
+pub struct JSPlainText {
+    pub chars: *const ::core::ffi::c_void,
+    pub len: u32,
+    pub is_wide: bool,
+}
+pub const JS_PLAIN_NONE: JSPlainKind = 0;
+pub const JS_PLAIN_OBJECT: JSPlainKind = 1;
+pub const JS_PLAIN_ARRAY: JSPlainKind = 2;
+pub type JSPlainKind = ::core::ffi::c_uint;
 unsafe extern "C" {
+    pub fn JS_GetPlainText(val: JSValueConst, text: *mut JSPlainText) -> bool;
+    pub fn JS_GetPlainKind(ctx: *mut JSContext, val: JSValueConst, count: *mut u32) -> JSPlainKind;
+    pub fn JS_GetPlainProperty(
+        ctx: *mut JSContext,
+        obj: JSValueConst,
+        i: u32,
+        key: *mut JSPlainText,
+        val: *mut JSValue,
+    ) -> ::core::ffi::c_int;
+    pub fn JS_GetPlainItem(array: JSValueConst, i: u32) -> JSValue;
     pub fn JS_SetNameSharing(rt: *mut JSRuntime, is_sharing: bool);
     pub fn JS_GetRuntimeOpaque(rt: *mut JSRuntime) -> *mut ::core::ffi::c_void;
 }

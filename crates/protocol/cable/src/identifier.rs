@@ -9,8 +9,8 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use serde_json::value::RawValue;
 
-/// The deepest nesting of parameters: enough for any real ones, and safe on a small stack.
-const MAX_DEPTH: usize = 32;
+/// The deepest nesting of parameters and data: enough for any real ones, and safe on a small stack.
+pub const MAX_DEPTH: usize = 32;
 
 /// Why parameters or an action's data cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -94,27 +94,64 @@ fn write_array(items: &[&RawValue], depth: usize, out: &mut String) -> Result<()
 }
 
 /// Writes a string with the escapes of Go's JSON encoder, which are safe in HTML.
-fn write_string(text: &str, out: &mut String) {
+pub fn write_string(text: &str, out: &mut String) {
+    out.push('"');
+    let mut n_written = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        if !MAY_NEED_ESCAPE[usize::from(byte)] {
+            continue;
+        }
+        // Every byte with the mark begins a character.
+        let Some(character) = text[at..].chars().next() else {
+            continue;
+        };
+        if byte == FIRST_OF_SEPARATORS && !matches!(character, '\u{2028}' | '\u{2029}') {
+            continue;
+        }
+        out.push_str(&text[n_written..at]);
+        write_escaped(character, out);
+        n_written = at + character.len_utf8();
+    }
+    out.push_str(&text[n_written..]);
+    out.push('"');
+}
+
+/// The first byte of the two line separators, and of many other characters.
+const FIRST_OF_SEPARATORS: u8 = 0xe2;
+
+/// Whether a byte of UTF-8 is, or may be the first byte of, a character that is escaped.
+const MAY_NEED_ESCAPE: [bool; 256] = {
+    let mut marks = [false; 256];
+    let mut byte = 0;
+    while byte < 0x20 {
+        marks[byte] = true;
+        byte += 1;
+    }
+    let others = [b'"', b'\\', b'<', b'>', b'&', FIRST_OF_SEPARATORS];
+    let mut i = 0;
+    while i < others.len() {
+        marks[others[i] as usize] = true;
+        i += 1;
+    }
+    marks
+};
+
+fn write_escaped(character: char, out: &mut String) {
     use std::fmt::Write;
 
-    out.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
-                // Writing to a string cannot fail.
-                let _ = write!(out, "\\u{:04x}", u32::from(character));
-            }
-            _ => out.push(character),
+    match character {
+        '"' => out.push_str("\\\""),
+        '\\' => out.push_str("\\\\"),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        '\u{8}' => out.push_str("\\b"),
+        '\u{c}' => out.push_str("\\f"),
+        _ => {
+            // Writing to a string cannot fail.
+            let _ = write!(out, "\\u{:04x}", u32::from(character));
         }
     }
-    out.push('"');
 }
 
 #[cfg(test)]

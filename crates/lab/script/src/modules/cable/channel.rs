@@ -49,9 +49,13 @@ impl Channel {
         action: &str,
         data: Option<Value<'js>>,
     ) -> Result<std::time::Instant> {
-        let data = json_object(ctx, data, "the data of an action")?;
-        let data =
-            encode_action(action, &data).map_err(|error| Exception::throw_type(ctx, &error.to_string()))?;
+        let data = json_object(
+            ctx,
+            data,
+            ("action", action),
+            encode_action,
+            "the data of an action",
+        )?;
         self.sent(ctx, "perform", self.channel.perform(&data))
     }
 

@@ -7,7 +7,7 @@ use plimsoll_clients::cable::{
 use rquickjs::{Ctx, Exception, Function, Result, Value};
 
 use super::message;
-use crate::{host::Host, inspect::inspect, modules::k6::is_truthy};
+use crate::{host::Host, inspect::inspect, modules::k6::is_truthy, plain_data::encode_object};
 
 /// A condition: native where it can be, so that messages which do not match never become objects.
 pub(super) enum Condition<'js> {
@@ -27,10 +27,13 @@ impl<'js> Condition<'js> {
         if let Some(function) = value.as_function() {
             return Ok(Self::Function(function.clone()));
         }
-        let json = ctx
-            .json_stringify(value.clone())?
-            .map(|json| json.to_string())
-            .transpose()?;
+        let json = match encode_object(&value, None) {
+            Some(json) => Some(json),
+            None => ctx
+                .json_stringify(value.clone())?
+                .map(|json| json.to_string())
+                .transpose()?,
+        };
         match Matcher::from_json(&json.unwrap_or_default()) {
             Ok(matcher) => Ok(Self::Native(matcher)),
             Err(_) => {

@@ -77,9 +77,13 @@ pub(super) fn ask<'js>(
     (params, options): (Option<Value<'js>>, Option<Value<'js>>),
 ) -> Result<Subscription> {
     let history = History::read(options.as_ref()).map_err(|text| Exception::throw_type(ctx, &text))?;
-    let params = json_object(ctx, params, "the parameters of a channel")?;
-    let identifier = encode_identifier(channel, &params)
-        .map_err(|error| Exception::throw_type(ctx, &error.to_string()))?;
+    let identifier = json_object(
+        ctx,
+        params,
+        ("channel", channel),
+        encode_identifier,
+        "the parameters of a channel",
+    )?;
     if shared
         .session
         .channel(&identifier)
