@@ -1,3 +1,5 @@
+//! Plain data as it is sent, next to what the engine's JSON becomes.
+
 use plimsoll_cable::identifier::encode_action;
 use proptest::prelude::*;
 use rquickjs::{Context, Runtime};
