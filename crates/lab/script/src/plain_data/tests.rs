@@ -46,10 +46,7 @@ fn plain_data_are_written_in_order() {
         "(() => { const o = { a: 1, b: 2 }; delete o.a; Object.defineProperty(o, 'hidden', { value: 1 }); o[Symbol.iterator] = 1; return o })()",
         r#"{"action":"speak","b":2}"#,
     );
-    check_plain(
-        "Object.freeze({ a: Object.seal([1]) })",
-        r#"{"a":[1],"action":"speak"}"#,
-    );
+    check_plain("Object.freeze({ a: [1] })", r#"{"a":[1],"action":"speak"}"#);
 }
 
 #[test]
@@ -115,6 +112,7 @@ fn what_has_behaviour_is_left_to_the_engine() {
         "{ t: '\\ud800' }",
         "{ list: Object.assign([1], { more: 2 }) }",
         "{ list: new Array(3) }",
+        "{ list: Object.seal([1]) }",
         "{ map: new Map([[1, 2]]) }",
         "{ bytes: new Uint8Array(2) }",
         "[1]",
