@@ -156,6 +156,16 @@ impl Cause {
     }
 }
 
+/// The least delay of a generator that may let every request and every connection of a step fail, by timeouts: a tenth of
+/// this latency.
+const LATENCY_OF_TIMEOUTS: Duration = Duration::from_secs(1);
+
+/// The requests or the connections, if all of them failed.
+fn all_failed(all: &MetricSet) -> impl Iterator<Item = Attempts> {
+    let attempts = Attempts::of_run(all, 0, 0);
+    attempts.into_iter().filter(Attempts::have_all_failed)
+}
+
 /// Says that every request or every connection failed. `None` if one did not, and if an objective judges failed requests
 /// itself.
 fn futile(objectives: &[Objective], all: &MetricSet) -> Option<String> {
@@ -163,17 +173,15 @@ fn futile(objectives: &[Objective], all: &MetricSet) -> Option<String> {
         let mut texts = objectives.iter().map(Objective::text);
         kind == Kind::Requests && texts.any(|text| text.starts_with("http_req_failed"))
     };
-    let attempts = Attempts::of_run(all, 0, 0);
-    let found = attempts
-        .into_iter()
-        .find(|attempts| attempts.have_all_failed() && !is_judged(attempts.kind))?;
+    let found = all_failed(all).find(|attempts| !is_judged(attempts.kind))?;
     Some(format!("all {} {} failed", found.n, found.kind))
 }
 
 impl Step {
     /// Judges a step.
     ///
-    /// A saturated generator counts first. Overloaded workers spoil any step. Starts that came in bunches spoil a step that
+    /// A saturated generator counts first. Overloaded workers spoil any step, except one that failed because every request
+    /// or every connection did: only a generator that was late can have let them time out. Starts that came in bunches spoil a step that
     /// failed, because a target may refuse a bunch that it would have served in its turn. Late measurements spoil a step that
     /// failed by latencies alone, and only if they explain a tenth of these; a step that held in spite of them would
     /// have held without. A step in which every request or every connection failed has not held, whatever the
@@ -185,13 +193,19 @@ impl Step {
             .map(|objective| (objective, objective.judge(measured.samples)))
             .collect();
         let broken: Vec<_> = findings.iter().filter(|(_, finding)| !finding.held).collect();
-        let spoiled = spoiled(&broken, measured);
         let futile = futile(objectives, measured.samples.all);
+        let has_failed = !broken.is_empty() || futile.is_some();
+        let is_failed_by_target = has_failed && measured.is_failed_by_target();
+        let spoiled = if is_failed_by_target {
+            None
+        } else {
+            spoiled(&broken, measured)
+        };
         let health = measured.health();
-        let verdict = match (&spoiled, broken.is_empty() && futile.is_none()) {
+        let verdict = match (&spoiled, has_failed) {
             (Some(_), _) => Vote::Generator,
-            (None, true) => Vote::Held,
-            (None, false) => Vote::Broke,
+            (None, false) => Vote::Held,
+            (None, true) => Vote::Broke,
         };
         let concerns = broken.iter().map(|(objective, _)| objective.concern());
         let mut concerns: Vec<_> = concerns
@@ -273,6 +287,12 @@ impl Measured<'_> {
         }
         let agents = self.agents.iter();
         Health::of_agents(agents.map(|agent| (agent.name.as_str(), Health::calm(&agent.evidence, None))))
+    }
+
+    /// Whether every request or every connection failed, and not by timeouts of a late generator.
+    fn is_failed_by_target(&self) -> bool {
+        let late = |evidence: &Evidence, _| generator::late(evidence, Some(LATENCY_OF_TIMEOUTS));
+        all_failed(self.samples.all).next().is_some() && self.symptom(late).is_none()
     }
 
     /// The first symptom that a look at the generator finds, or at one of the agents, which is named then.

@@ -404,6 +404,57 @@ fn a_step_in_which_every_request_failed_has_not_held() {
 }
 
 #[test]
+fn a_busy_generator_is_no_reason_for_failures_alone() {
+    let check = |objective: &str, n_failed: u64, late_ms: u64, expected: (Vote, &str)| {
+        let mut registry = Registry::new();
+        let failed = registry.rate("http_req_failed").unwrap();
+        registry.counter("errors", Contains::Default).unwrap();
+        let objectives = [Objective::parse(objective, &registry).unwrap()];
+        let mut metrics = MetricSet::new(Arc::new(registry));
+        (0..9).for_each(|n| metrics.rate(failed, n < n_failed));
+        let mut lateness = Histogram::new();
+        lateness.record_n(Duration::from_millis(1), 98);
+        lateness.record_n(Duration::from_millis(late_ms), 2);
+        let measured = Measured {
+            samples: Samples {
+                all: &metrics,
+                within: &metrics,
+                elapsed: Duration::from_secs(10),
+            },
+            generator: &Evidence {
+                elapsed: Duration::from_secs(10),
+                busy_time_share: 1.0,
+                busiest_share: 1.0,
+                lateness,
+                ..Evidence::nothing()
+            },
+            schedule: Schedule::default(),
+            agents: &[],
+            failures: &[],
+            targets: &[],
+        };
+        let step = Step::judge(1, &objectives, &measured);
+        let (verdict, begin) = expected;
+        assert_eq!(step.verdict, verdict, "{objective} {n_failed} {late_ms}");
+        assert!(step.reasons[0].starts_with(begin), "{:?}", step.reasons);
+    };
+    let busy = (Vote::Generator, "a worker was 90 % busy");
+    check("errors==0", 9, 1, (Vote::Broke, "all 9 requests failed"));
+    check(
+        "http_req_failed rate<0.01",
+        9,
+        1,
+        (Vote::Broke, "http_req_failed 100.00% of 1.00% allowed"),
+    );
+    // One of them did not fail.
+    check("http_req_failed rate<0.01", 8, 1, busy);
+    // The generator may have let them time out.
+    check("errors==0", 9, 150, busy);
+    // The objective allows it.
+    check("http_req_failed rate<=1", 9, 1, busy);
+}
+
+#[test]
 fn a_busy_agent_spoils_a_step_and_is_named() {
     let registry = Registry::new();
     let metrics = MetricSet::new(Arc::new(registry));
