@@ -7,6 +7,7 @@ use plimsoll_clients::http::{CookieJar, Request};
 use super::expected::Expected;
 
 mod reading;
+mod urls;
 
 /// k6's error number for an invalid URL.
 pub(super) const INVALID_URL: u16 = 1020;

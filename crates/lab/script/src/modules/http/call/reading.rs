@@ -7,12 +7,9 @@ use rquickjs::{Ctx, Exception, Result, Value};
 
 use super::{
     super::{form, session::Session},
-    BodyType, Call, INVALID_URL, Problem, Unusable, without_password,
+    BodyType, Call, Unusable, urls, without_password,
 };
 use crate::host::Host;
-
-/// k6's number for failures without one of their own.
-const UNSUPPORTED: u16 = 1000;
 
 impl Call {
     /// Reads the arguments.
@@ -34,7 +31,7 @@ impl Call {
             Exception::throw_type(ctx, &text)
         })?;
         // The parameters are read in any case, so that their mistakes are found.
-        let (url, problem) = match parse(&text) {
+        let (url, problem) = match urls::read(&text) {
             Ok(url) => (url, None),
             Err(problem) => {
                 let placeholder = Url::parse("http://localhost/").expect("a URL");
@@ -120,60 +117,4 @@ fn url_of<'js>(ctx: &Ctx<'js>, url: &Value<'js>) -> Result<(String, Option<Strin
         url.type_name()
     );
     Err(Exception::throw_type(ctx, &text))
-}
-
-fn parse(text: &str) -> std::result::Result<Url, Problem> {
-    let problem = |code, text: String| Err(Problem { text, code });
-    let unsupported = |scheme: &str| problem(UNSUPPORTED, format!("unsupported protocol scheme {scheme:?}"));
-    // The standard leaves them out, and so would ask for something else than the script.
-    if text.trim().contains(|c: char| c.is_ascii_control()) {
-        return problem(INVALID_URL, "invalid URL: it has a control character".to_owned());
-    }
-    // The standard takes the first word of the path for the host.
-    let rest = text.split_once("://").map(|(_, rest)| rest);
-    if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#'])) {
-        return problem(UNSUPPORTED, "http: no Host in request URL".to_owned());
-    }
-    match Url::parse(text.trim()) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(url),
-        Ok(url) => unsupported(url.scheme()),
-        Err(_) if rest.is_none() => unsupported(""),
-        Err(error) => problem(INVALID_URL, format!("invalid URL: {error}")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn urls_that_cannot_be_requested_have_the_numbers_of_k6() {
-        let check = |url: &str, expected: u16| {
-            let code = parse(url).map_or_else(|problem| problem.code, |_| 0);
-            assert_eq!(code, expected, "{url:?}");
-        };
-        check("http://a.test/x y", 0);
-        check(" http://a.test\n", 0);
-        check("HTTP://a.test", 0);
-        for none in [
-            "",
-            "/x",
-            "a.test",
-            "ftp://a.test/",
-            "http://",
-            "http:///x",
-            "https://?x",
-        ] {
-            check(none, UNSUPPORTED);
-        }
-        for none in [
-            "http://a.test/\r\nX: y",
-            "http://a\tb/",
-            "http://a b/",
-            "http://[",
-            "http://a:99999",
-        ] {
-            check(none, INVALID_URL);
-        }
-    }
 }
