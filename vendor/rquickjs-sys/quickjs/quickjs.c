@@ -351,6 +351,7 @@ struct JSRuntime {
     struct JSSharedAtoms *shared_atoms;
     JSAtomStruct **atom_symbols; /* the language's symbols */
     bool is_sharing_names;
+    bool has_own_names; /* which other runtimes may have shared meanwhile */
 
     JSClassID js_class_id_alloc; /* counter for user defined classes */
     int class_count;    /* classes of the engine, which runtimes share, and class_array */
@@ -577,6 +578,7 @@ struct JSContext {
     uint8_t std_array_prototype : 1;
 
     JSShape *array_shape;   /* initial shape for Array objects */
+    JSShape *function_shape; /* length and name; NULL before the first function */
     JSShape *arguments_shape;  /* shape for arguments objects */
     JSShape *mapped_arguments_shape;  /* shape for mapped arguments objects */
     JSShape *regexp_shape;  /* shape for regexp objects */
@@ -3034,6 +3036,9 @@ static void JS_MarkContext(JSRuntime *rt, JSContext *ctx,
     if (ctx->array_shape)
         mark_func(rt, &ctx->array_shape->header);
 
+    if (ctx->function_shape)
+        mark_func(rt, &ctx->function_shape->header);
+
     if (ctx->arguments_shape)
         mark_func(rt, &ctx->arguments_shape->header);
 
@@ -3115,6 +3120,7 @@ void JS_FreeContext(JSContext *ctx)
     JS_FreeValue(ctx, ctx->function_proto);
 
     js_free_shape_null(ctx->rt, ctx->array_shape);
+    js_free_shape_null(ctx->rt, ctx->function_shape);
     js_free_shape_null(ctx->rt, ctx->arguments_shape);
     js_free_shape_null(ctx->rt, ctx->mapped_arguments_shape);
     js_free_shape_null(ctx->rt, ctx->regexp_shape);
@@ -3376,6 +3382,7 @@ static int JS_InitAtoms(JSRuntime *rt)
     if (JS_ResizeAtomHash(rt, 32))
         return -1;
     rt->is_sharing_names = true;
+    rt->has_own_names = false;
     rt->shared_atoms = js_join_shared_atoms();
     if (!rt->shared_atoms)
         return -1;
@@ -3495,6 +3502,7 @@ static JSAtom __JS_NewAtom(JSRuntime *rt, JSString *str, int atom_type)
             i = js_add_shared_atom(rt, str, h, atom_type);
         if (i != JS_ATOM_NULL)
             goto done;
+        rt->has_own_names |= len <= JS_SHARED_NAME_MAX;
     } else {
         h1 = 0; /* avoid warning */
         if (atom_type == JS_ATOM_TYPE_SYMBOL) {
@@ -6410,11 +6418,29 @@ JSValue JS_NewObject(JSContext *ctx)
 static void js_function_set_properties(JSContext *ctx, JSValue func_obj,
                                        JSAtom name, int len)
 {
+    /* the function is new: it has no properties */
+    JSObject *p = JS_VALUE_GET_OBJ(func_obj);
+    JSShape *sh = ctx->function_shape;
+    JSProperty *pr;
+
+    if (sh && p->shape->is_hashed && p->shape->proto == sh->proto && p->shape->prop_size == sh->prop_size) {
+        js_free_shape(ctx->rt, p->shape);
+        p->shape = js_dup_shape(sh);
+        p->prop[0].u.value = js_int32(len);
+        p->prop[1].u.value = JS_AtomToString(ctx, name);
+        return;
+    }
     /* ES6 feature non compatible with ES5.1: length is configurable */
-    JS_DefinePropertyValue(ctx, func_obj, JS_ATOM_length, js_int32(len),
-                           JS_PROP_CONFIGURABLE);
-    JS_DefinePropertyValue(ctx, func_obj, JS_ATOM_name,
-                           JS_AtomToString(ctx, name), JS_PROP_CONFIGURABLE);
+    pr = add_property(ctx, p, JS_ATOM_length, JS_PROP_CONFIGURABLE);
+    if (!pr)
+        return;
+    pr->u.value = js_int32(len);
+    pr = add_property(ctx, p, JS_ATOM_name, JS_PROP_CONFIGURABLE);
+    if (!pr)
+        return;
+    pr->u.value = JS_AtomToString(ctx, name);
+    if (!sh && p->shape->is_hashed && p->shape->proto == object_or_null(ctx->function_proto))
+        ctx->function_shape = js_dup_shape(p->shape);
 }
 
 static bool js_class_has_bytecode(JSClassID class_id)
@@ -6498,15 +6524,12 @@ static int js_method_set_properties(JSContext *ctx, JSValue func_obj,
 }
 
 /* Note: at least 'length' arguments will be readable in 'argv' */
-/* `name` may be NULL, pure ASCII or UTF-8 encoded */
-JSValue JS_NewCFunction3(JSContext *ctx, JSCFunction *func,
-                         const char *name,
-                         int length, JSCFunctionEnum cproto, int magic,
-                         JSValueConst proto_val, int n_fields)
+static JSValue js_new_c_function(JSContext *ctx, JSCFunction *func, JSAtom name,
+                                 int length, JSCFunctionEnum cproto, int magic,
+                                 JSValueConst proto_val, int n_fields)
 {
     JSValue func_obj;
     JSObject *p;
-    JSAtom name_atom;
 
     if (n_fields > 0) {
         func_obj = JS_NewObjectProtoClassAlloc(ctx, proto_val, JS_CLASS_C_FUNCTION, n_fields);
@@ -6525,15 +6548,27 @@ JSValue JS_NewCFunction3(JSContext *ctx, JSCFunction *func,
                          cproto == JS_CFUNC_constructor_magic ||
                          cproto == JS_CFUNC_constructor_or_func ||
                          cproto == JS_CFUNC_constructor_or_func_magic);
+    js_function_set_properties(ctx, func_obj, name, length);
+    return func_obj;
+}
+
+/* Note: at least 'length' arguments will be readable in 'argv' */
+/* `name` may be NULL, pure ASCII or UTF-8 encoded */
+JSValue JS_NewCFunction3(JSContext *ctx, JSCFunction *func,
+                         const char *name,
+                         int length, JSCFunctionEnum cproto, int magic,
+                         JSValueConst proto_val, int n_fields)
+{
+    JSValue func_obj;
+    JSAtom name_atom;
+
     name_atom = JS_ATOM_empty_string;
     if (name && *name) {
         name_atom = JS_NewAtom(ctx, name);
-        if (name_atom == JS_ATOM_NULL) {
-            JS_FreeValue(ctx, func_obj);
+        if (name_atom == JS_ATOM_NULL)
             return JS_EXCEPTION;
-        }
     }
-    js_function_set_properties(ctx, func_obj, name_atom, length);
+    func_obj = js_new_c_function(ctx, func, name_atom, length, cproto, magic, proto_val, n_fields);
     JS_FreeAtom(ctx, name_atom);
     return func_obj;
 }
@@ -40465,6 +40500,25 @@ static JSValue JS_ReadObjectRec(BCReaderState *s)
     return obj;
 }
 
+/* The shared name that this bytecode had here before; JS_ATOM_NULL: it must be read. */
+static JSAtom js_read_name_by_place(BCReaderState *s)
+{
+    uint32_t len;
+    int size = get_leb128(&len, s->ptr, s->buf_end);
+    const uint8_t *chars;
+    JSAtom atom;
+
+    if (size < 0 || (len & 1))
+        return JS_ATOM_NULL;
+    chars = s->ptr + size;
+    if ((len >> 1) > s->buf_end - chars)
+        return JS_ATOM_NULL;
+    atom = js_find_name_by_place(s->ctx->rt, s->ptr, (const char *)chars, len >> 1);
+    if (atom != JS_ATOM_NULL)
+        s->ptr = chars + (len >> 1);
+    return atom;
+}
+
 static int JS_ReadObjectAtoms(BCReaderState *s)
 {
     uint8_t v8, type;
@@ -40522,10 +40576,15 @@ static int JS_ReadObjectAtoms(BCReaderState *s)
                 JS_ThrowInternalError(s->ctx, "invalid symbol type %d", type);
                 return -1;
             }
-            p = JS_ReadString(s);
-            if (!p)
-                return -1;
-            atom = __JS_NewAtom(s->ctx->rt, p, type);
+            atom = type == JS_ATOM_TYPE_STRING ? js_read_name_by_place(s) : JS_ATOM_NULL;
+            if (atom == JS_ATOM_NULL) {
+                const uint8_t *place = s->ptr;
+                p = JS_ReadString(s);
+                if (!p)
+                    return -1;
+                atom = __JS_NewAtom(s->ctx->rt, p, type);
+                js_keep_name_place(s->ctx->rt, place, atom);
+            }
         }
         if (atom == JS_ATOM_NULL)
             return s->error_state = -1;
@@ -40632,9 +40691,28 @@ static JSAtom find_atom(JSContext *ctx, const char *name)
         }
         abort();
     } else {
-        atom = JS_NewAtom(ctx, name);
+        atom = js_new_atom_at(ctx, name, name, strlen(name));
     }
     return atom;
+}
+
+/* A getter or setter of a table. 'prefix' has four characters, and 'place' belongs to this function alone. */
+static JSValue js_new_accessor(JSContext *ctx, const JSCFunctionListEntry *e, const char *prefix, const void *place,
+                               JSCFunction *func, int length, JSCFunctionEnum cproto)
+{
+    char name[64];
+    size_t len = min_int(strlen(e->name), sizeof(name) - 4);
+    JSAtom atom;
+    JSValue val;
+
+    memcpy(name, prefix, 4);
+    memcpy(name + 4, e->name, len);
+    atom = js_new_atom_at(ctx, place, name, len + 4);
+    if (atom == JS_ATOM_NULL)
+        return JS_EXCEPTION;
+    val = js_new_c_function(ctx, func, atom, length, cproto, e->magic, ctx->function_proto, 0);
+    JS_FreeAtom(ctx, atom);
+    return val;
 }
 
 static JSValue JS_InstantiateFunctionListItem2(JSContext *ctx, JSObject *p,
@@ -40715,21 +40793,16 @@ static int JS_InstantiateFunctionListItem(JSContext *ctx, JSValueConst obj,
     case JS_DEF_CGETSET_MAGIC:
         {
             JSValue getter, setter;
-            char buf[64];
 
             getter = JS_UNDEFINED;
             if (e->u.getset.get.generic) {
-                snprintf(buf, sizeof(buf), "get %s", e->name);
-                getter = JS_NewCFunction2(ctx, e->u.getset.get.generic,
-                                          buf, 0, e->def_type == JS_DEF_CGETSET_MAGIC ? JS_CFUNC_getter_magic : JS_CFUNC_getter,
-                                          e->magic);
+                getter = js_new_accessor(ctx, e, "get ", &e->u.getset.get, e->u.getset.get.generic, 0,
+                                         e->def_type == JS_DEF_CGETSET_MAGIC ? JS_CFUNC_getter_magic : JS_CFUNC_getter);
             }
             setter = JS_UNDEFINED;
             if (e->u.getset.set.generic) {
-                snprintf(buf, sizeof(buf), "set %s", e->name);
-                setter = JS_NewCFunction2(ctx, e->u.getset.set.generic,
-                                          buf, 1, e->def_type == JS_DEF_CGETSET_MAGIC ? JS_CFUNC_setter_magic : JS_CFUNC_setter,
-                                          e->magic);
+                setter = js_new_accessor(ctx, e, "set ", &e->u.getset.set, e->u.getset.set.generic, 1,
+                                         e->def_type == JS_DEF_CGETSET_MAGIC ? JS_CFUNC_setter_magic : JS_CFUNC_setter);
             }
             JS_DefinePropertyGetSet(ctx, obj, atom, getter, setter, prop_flags);
             return 0;
@@ -40765,22 +40838,70 @@ static int JS_InstantiateFunctionListItem(JSContext *ctx, JSValueConst obj,
     return 0;
 }
 
+/* The same as JS_InstantiateFunctionListItem() for a table that another runtime of the thread has read without finding one
+   of its names in the object, which has room and a shape of its own. */
+static int js_add_table_item(JSContext *ctx, JSValueConst obj, JSAtom atom, const JSCFunctionListEntry *e)
+{
+    JSObject *p = JS_VALUE_GET_OBJ(obj);
+    JSProperty *pr;
+    bool is_auto_init = e->def_type == JS_DEF_CFUNC || e->def_type == JS_DEF_PROP_STRING || e->def_type == JS_DEF_OBJECT;
+
+    /* some symbols have flags of their own */
+    if (!is_auto_init || (atom >= JS_ATOM_FIRST_SYMBOL && atom < JS_ATOM_END))
+        return JS_InstantiateFunctionListItem(ctx, obj, atom, e);
+    if (add_shape_property(ctx, &p->shape, p, atom, (e->prop_flags & JS_PROP_C_W_E) | JS_PROP_AUTOINIT))
+        return -1;
+    pr = &p->prop[p->shape->prop_count - 1];
+    pr->u.init.realm_and_id = (uintptr_t)JS_DupContext(ctx) | JS_AUTOINIT_ID_PROP;
+    pr->u.init.opaque = (void *)e;
+    return 0;
+}
+
+/* Makes room for so many more properties at once. The object gets a shape of its own. */
+static int js_reserve_properties(JSContext *ctx, JSValueConst obj, int n)
+{
+    JSObject *p = JS_VALUE_GET_OBJ(obj);
+
+    if (js_shape_prepare_update(ctx, p, NULL))
+        return -1;
+    n += p->shape->prop_count;
+    if (n <= p->shape->prop_size)
+        return 0;
+    return resize_properties(ctx, &p->shape, p, n);
+}
+
 int JS_SetPropertyFunctionList(JSContext *ctx, JSValueConst obj,
                                 const JSCFunctionListEntry *tab, int len)
 {
-    int i, ret;
+    JSNameTable *names = js_find_name_table(ctx->rt, tab, len);
+    JSAtom *atoms;
+    int i, ret = -1;
 
-    for (i = 0; i < len; i++) {
-        const JSCFunctionListEntry *e = &tab[i];
-        JSAtom atom = find_atom(ctx, e->name);
-        if (atom == JS_ATOM_NULL)
-            return -1;
-        ret = JS_InstantiateFunctionListItem(ctx, obj, atom, e);
-        JS_FreeAtom(ctx, atom);
-        if (ret)
-            return -1;
+    if (js_reserve_properties(ctx, obj, len))
+        return -1;
+    if (names) {
+        for (i = 0; i < len; i++) {
+            if (js_add_table_item(ctx, obj, names->atoms[i], &tab[i]))
+                return -1;
+        }
+        return 0;
     }
-    return 0;
+    atoms = js_mallocz(ctx, sizeof(atoms[0]) * max_int(len, 1));
+    if (!atoms)
+        return -1;
+    for (i = 0; i < len; i++) {
+        atoms[i] = find_atom(ctx, tab[i].name);
+        if (atoms[i] == JS_ATOM_NULL || JS_InstantiateFunctionListItem(ctx, obj, atoms[i], &tab[i]))
+            goto done;
+    }
+    ret = 0;
+    if (!ctx->rt->has_own_names)
+        js_keep_name_table(ctx->rt, tab, len, atoms);
+ done:
+    for (i = 0; i < len; i++)
+        JS_FreeAtom(ctx, atoms[i]);
+    js_free(ctx, atoms);
+    return ret;
 }
 
 int JS_AddModuleExportList(JSContext *ctx, JSModuleDef *m,

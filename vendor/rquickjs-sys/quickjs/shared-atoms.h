@@ -25,9 +25,22 @@
 
 #define JS_SHARED_HASH_SIZE 1024 /* power of two */
 
+/* How many places of names are remembered; a power of two */
+#define JS_NAME_PLACE_COUNT 4096
+
 /* The table's own references to a name, far from 0 and from the largest count: over the life of a thread, references that runtimes
    leaked or returned twice add up. */
 #define JS_SHARED_REF_COUNT (1 << 29)
+
+#define JS_NAME_TABLE_HASH_SIZE 128 /* power of two */
+
+/* The names of a table of properties. All of them are shared. */
+typedef struct JSNameTable {
+    struct JSNameTable *next;
+    const JSCFunctionListEntry *tab;
+    int len;
+    uint16_t atoms[]; /* in the order of the table */
+} JSNameTable;
 
 typedef struct JSSharedAtoms {
     int runtime_count;
@@ -35,6 +48,8 @@ typedef struct JSSharedAtoms {
     const char *symbols; /* in js_atom_init */
     uint32_t hash[JS_SHARED_HASH_SIZE];
     JSAtomStruct *array[JS_ATOM_SHARED_END];
+    uint16_t by_place[JS_NAME_PLACE_COUNT]; /* the indexes of names that were read at places with this hash */
+    JSNameTable *tables[JS_NAME_TABLE_HASH_SIZE];
     JSClass classes[JS_CLASS_INIT_COUNT];
 } JSSharedAtoms;
 
@@ -141,6 +156,14 @@ static void js_free_shared_atoms(JSSharedAtoms *shared)
         if (shared->array[i])
             js_def_free(NULL, js_rc(shared->array[i]));
     }
+    for(i = 0; i < JS_NAME_TABLE_HASH_SIZE; i++) {
+        JSNameTable *table = shared->tables[i];
+        while (table) {
+            JSNameTable *next = table->next;
+            js_def_free(NULL, table);
+            table = next;
+        }
+    }
     js_def_free(NULL, shared);
 }
 
@@ -224,6 +247,81 @@ static JSAtom js_find_shared_name(JSSharedAtoms *shared, const char *name, size_
         i = p->hash_next;
     }
     return JS_ATOM_NULL;
+}
+
+/* The bytecode of a script is read once for each runtime, with the names at the same places. A name that was shared is found
+   by its place then, without a hash of its characters. Places may come to hold other names, so the characters are
+   compared. */
+static inline uint16_t *js_name_place(JSSharedAtoms *shared, const void *place)
+{
+    return &shared->by_place[hash_uintptr((uintptr_t)place) >> (INTPTR_WIDTH - 12)];
+}
+
+/* The index of a shared name of one byte per character that was read at this place before. JS_ATOM_NULL: it must be
+   looked up. So it is in a runtime with names of its own, which may have this one since before it was shared. */
+static inline JSAtom js_find_name_by_place(JSRuntime *rt, const void *place, const char *name, size_t len)
+{
+    JSAtom i = *js_name_place(rt->shared_atoms, place);
+
+    if (i == JS_ATOM_NULL || rt->has_own_names || !js_atom_is_ascii_name(rt->shared_atoms->array[i], name, len))
+        return JS_ATOM_NULL;
+    return i;
+}
+
+static inline void js_keep_name_place(JSRuntime *rt, const void *place, JSAtom atom)
+{
+    if (atom < JS_ATOM_SHARED_END && rt->shared_atoms->array[atom] && rt->shared_atoms->array[atom]->atom_type == JS_ATOM_TYPE_STRING)
+        *js_name_place(rt->shared_atoms, place) = atom;
+}
+
+/* The atom of an ASCII name that belongs to a place */
+static JSAtom js_new_atom_at(JSContext *ctx, const void *place, const char *name, size_t len)
+{
+    JSAtom atom = js_find_name_by_place(ctx->rt, place, name, len);
+
+    if (atom == JS_ATOM_NULL) {
+        atom = JS_NewAtomLen(ctx, name, len);
+        js_keep_name_place(ctx->rt, place, atom);
+    }
+    return atom;
+}
+
+static inline JSNameTable **js_name_tables(JSSharedAtoms *shared, const JSCFunctionListEntry *tab)
+{
+    return &shared->tables[hash_uintptr((uintptr_t)tab) >> (INTPTR_WIDTH - 7)];
+}
+
+/* The names of a table that another runtime of the thread has read. NULL: they must be looked up. So it is in a runtime with
+   names of its own, which may have one of these since before it was shared. */
+static JSNameTable *js_find_name_table(JSRuntime *rt, const JSCFunctionListEntry *tab, int len)
+{
+    JSNameTable *table = *js_name_tables(rt->shared_atoms, tab);
+
+    while (table && (table->tab != tab || table->len != len))
+        table = table->next;
+    return rt->has_own_names ? NULL : table;
+}
+
+/* Keeps the names of a table that is new to the thread, if all of them are shared. */
+static void js_keep_name_table(JSRuntime *rt, const JSCFunctionListEntry *tab, int len, const JSAtom *atoms)
+{
+    JSNameTable **first = js_name_tables(rt->shared_atoms, tab);
+    JSNameTable *table;
+    int i;
+
+    for(i = 0; i < len; i++) {
+        if (atoms[i] >= JS_ATOM_SHARED_END)
+            return;
+    }
+    table = js_def_malloc(NULL, sizeof(*table) + sizeof(table->atoms[0]) * len);
+    if (!table)
+        return;
+    table->next = *first;
+    table->tab = tab;
+    table->len = len;
+    for(i = 0; i < len; i++)
+        table->atoms[i] = atoms[i];
+    *first = table;
 }
 
 /* Shares a new name while there is room. JS_ATOM_NULL: the runtime must keep it. */

@@ -117,6 +117,10 @@ pub type Iteration<'a> = Pin<Box<dyn Future<Output = Result<(), IterationError>>
 
 /// One virtual user.
 pub trait Vu {
+    /// The user is new and will wait before its first iteration, perhaps for long: it may give back memory that only its
+    /// creation needed.
+    fn rest(&mut self) {}
+
     /// Runs the scenario once.
     ///
     /// Cancellation: when the user has to stop (its grace is over, the run ends, its controller removes it), the

@@ -73,8 +73,10 @@ pub(crate) struct Switch {
     expected_wait: Cell<Duration>,
     /// When memory of the stack was given back last.
     given_back_at: Cell<Option<Instant>>,
-    /// The end of the stack's used part, if memory below it is to be given back.
-    unused_below: Cell<Option<usize>>,
+    /// The end of the stack's used part, when the body waits.
+    unused_below: Cell<usize>,
+    /// Whether memory below it is to be given back.
+    gives_back: Cell<bool>,
 }
 
 impl Coroutine {
@@ -91,7 +93,8 @@ impl Coroutine {
             resumed_at: Cell::new(Instant::now()),
             expected_wait: Cell::default(),
             given_back_at: Cell::default(),
-            unused_below: Cell::new(None),
+            unused_below: Cell::default(),
+            gives_back: Cell::default(),
         });
         let own = Rc::clone(&switch);
         let stack = DefaultStack::new(stack_bytes)?;
@@ -111,16 +114,29 @@ impl Coroutine {
         }
         match self.stack.resume(waker.clone()) {
             CoroutineResult::Yield(turn) => {
-                if let Some(address) = self.switch.unused_below.take() {
-                    // SAFETY: the address is of a local variable of the function that has just left the stack.
-                    #[expect(unsafe_code, reason = "the stack's frames are known only here")]
-                    unsafe {
-                        self.depth.give_back(address);
-                    }
+                if self.switch.gives_back.take() {
+                    self.give_back();
                 }
                 turn
             }
             CoroutineResult::Return(()) => Turn::Ended,
+        }
+    }
+
+    /// Gives the memory of the stack back that the waiting body does not use. For a body that will wait for long.
+    pub(crate) fn rest(&self) {
+        if self.stack.started() && !self.stack.done() {
+            self.switch.given_back_at.set(Some(Instant::now()));
+            self.give_back();
+        }
+    }
+
+    /// Gives memory back. The body waits.
+    fn give_back(&self) {
+        // SAFETY: the address is of a local variable of the function that left the stack last.
+        #[expect(unsafe_code, reason = "the stack's frames are known only here")]
+        unsafe {
+            self.depth.give_back(self.switch.unused_below.get());
         }
     }
 
@@ -187,9 +203,9 @@ impl Switch {
         self.is_interrupted.get()
     }
 
-    /// Waits for the next task. The first time, memory of the stack that only initialisation used is given back.
+    /// Waits for the next task.
     pub(crate) fn idle(&self) {
-        self.suspend(Turn::Idle, self.given_back_at.get().is_none());
+        self.suspend(Turn::Idle, false);
     }
 
     /// Makes waiting fail until [`Self::recover`].
@@ -219,8 +235,9 @@ impl Switch {
     #[inline(never)]
     fn suspend(&self, turn: Turn, gives_back: bool) {
         let in_this_frame = Cell::new(turn);
+        self.unused_below.set(ptr::from_ref(&in_this_frame).addr());
+        self.gives_back.set(gives_back);
         if gives_back {
-            self.unused_below.set(Some(ptr::from_ref(&in_this_frame).addr()));
             self.given_back_at.set(Some(self.resumed_at.get()));
         }
         let turn = in_this_frame.get();

@@ -41,6 +41,7 @@ mod network;
 )]
 mod node;
 mod or_null;
+mod own_options;
 mod plain_data;
 mod processor;
 mod program;

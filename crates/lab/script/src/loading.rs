@@ -102,7 +102,7 @@ impl Program {
                     strip_source: true,
                     ..WriteOptions::default()
                 };
-                self.keep_compiled(name, module.write(options)?);
+                self.keep_compiled(name, without_checksum(module.write(options)?));
                 module
             }
         };
@@ -136,6 +136,14 @@ impl Program {
         let default: Value<'js> = exports.get("default")?;
         Ok(Some(default).filter(|default| !default.is_undefined()))
     }
+}
+
+/// Bytecode that the engine reads without adding it up: every virtual user reads it, and nothing changes it meanwhile.
+fn without_checksum(mut bytecode: Vec<u8>) -> Vec<u8> {
+    if let Some(checksum) = bytecode.get_mut(1..5) {
+        checksum.fill(0xff);
+    }
+    bytecode
 }
 
 impl ModuleDef for OfObject {

@@ -18,9 +18,10 @@ pub(crate) fn keep_new_ones(ctx: &Ctx<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use rquickjs::{Context, Runtime};
+    use rquickjs::{Context, Module, Runtime, module::WriteOptions};
 
     use super::*;
+    use crate::members::members;
 
     fn context() -> Context {
         Context::full(&Runtime::new().expect("a runtime")).expect("a context")
@@ -93,6 +94,40 @@ mod tests {
             "globalThis.q = { ownFirst: 'e' }; q['own' + 'First']",
             "e",
         );
+    }
+
+    #[test]
+    fn tables_and_bytecode_have_the_names_that_their_runtime_has() {
+        let table = members![text c"ownInTable" => c"of the table"];
+        let source = "globalThis.ownInModule = 'of the module';";
+        let (early, late) = (context(), context());
+        early.with(|ctx| keep_new_ones(&ctx));
+        check(
+            &early,
+            "globalThis.o = { ownInTable: 1, ownInModule: 2 }; Object.keys(o).join()",
+            "ownInTable,ownInModule",
+        );
+        let bytecode = late
+            .with(|ctx| Module::declare(ctx, "m", source)?.write(WriteOptions::default()))
+            .expect("bytecode");
+        // The second one finds the names where the first one has read them, and the early one has its own.
+        for context in [&late, &context(), &early] {
+            context.with(|ctx| {
+                table.define(&ctx.globals()).expect("a member");
+                #[expect(unsafe_code, reason = "only the engine's own bytecode may be loaded")]
+                // SAFETY: it is.
+                let module = unsafe { Module::load(ctx, &bytecode) }.expect("a module");
+                module
+                    .eval()
+                    .and_then(|(_, done)| done.finish::<()>())
+                    .expect("it runs");
+            });
+            check(
+                context,
+                "globalThis['own' + 'InTable'] + ', ' + globalThis['own' + 'InModule']",
+                "of the table, of the module",
+            );
+        }
     }
 
     #[test]

@@ -26,6 +26,7 @@ use crate::{
         shelf::Shelf,
         taken::{self, Taken},
     },
+    own_options,
     protobuf::{Definitions, Source},
     secrets::Secrets,
     source::{self, Archive, Platform, Sources, Specifier, archive},
@@ -50,6 +51,8 @@ pub struct Program {
     pub(crate) reachable: Reachable,
     /// The exports of the host's modules that it can see.
     pub(crate) wanted_exports: WantedExports,
+    /// Whether it may look at its own `options`.
+    pub(crate) sees_own_options: bool,
     /// `__ENV`.
     pub(crate) env: BTreeMap<String, String>,
     /// The directory of relative paths outside of modules.
@@ -134,6 +137,7 @@ impl Program {
         let mut registry = Registry::new();
         let metrics = Metrics::register(&mut registry).expect("the names of an empty registry are free");
         Self {
+            sees_own_options: own_options::may_be_seen(&modules, &entry),
             entry,
             platform: Platform::K6,
             taken_of_node: Vec::new(),
@@ -169,6 +173,7 @@ impl Program {
             language: Language::WHOLE,
             reachable: Reachable::All,
             wanted_exports: WantedExports::All,
+            sees_own_options: true,
             ..self
         }
     }

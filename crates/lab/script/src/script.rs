@@ -151,6 +151,10 @@ impl VuFactory for Factory {
 }
 
 impl Vu for ScriptVu {
+    fn rest(&mut self) {
+        self.vm.rest();
+    }
+
     fn iterate<'a>(&'a mut self, context: &'a mut IterationContext) -> Iteration<'a> {
         let task = Task::Iterate {
             function: context.scenario.exec.clone(),

@@ -130,6 +130,11 @@ impl Vm {
         running.0.take_result()
     }
 
+    /// Gives memory back that only initialisation used. For a runtime that will not do a task soon.
+    pub(crate) fn rest(&self) {
+        self.coroutine.rest();
+    }
+
     /// The recorder with the tags that the last iteration has left. `None` if it has none of its own.
     pub(crate) fn left_recorder(&self) -> Option<Recorder> {
         self.exchange.host.borrow().as_ref()?.left_recorder()
@@ -186,10 +191,14 @@ fn live(switch: &Rc<Switch>, exchange: &Exchange, program: &Arc<Program>, vu: u3
             is_abort: host.take_abort().is_some(),
             ..error
         });
-        let output = exports
-            .as_ref()
-            .map_err(Clone::clone)
-            .and_then(|exports| Task::describe(&ctx, &host, exports));
+        let describe = |exports| {
+            if program.is_new() {
+                Task::describe(&ctx, &host, exports)
+            } else {
+                Ok(Output::Nothing)
+            }
+        };
+        let output = exports.as_ref().map_err(Clone::clone).and_then(describe);
         exchange.result.replace(Some(output));
         let Ok(exports) = exports else { return host.end() };
         let mut data = None;
@@ -242,7 +251,9 @@ fn initialize<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>, Scrip
     }
     let exports = evaluate(ctx, program);
     let exports = exports.map_err(|error| imported_names::locate(caught(error), program))?;
-    show_options(ctx, &exports, program).map_err(caught)?;
+    if program.sees_own_options {
+        show_options(ctx, &exports, program).map_err(caught)?;
+    }
     Ok(exports)
 }
 

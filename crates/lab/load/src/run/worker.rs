@@ -20,7 +20,7 @@ use super::{
     account::{Account, Delta},
     clock::Clock,
     roster::Lease,
-    scene::Scene,
+    scene::{Scene, Work},
     shift::Shift,
     virtual_user::VirtualUser,
 };
@@ -175,9 +175,12 @@ impl Worker {
             .map(|(index, leases)| {
                 // The length of a roster is a number of virtual users, which is a u32.
                 let id = VuId::from_index(u32::try_from(index).unwrap_or(u32::MAX));
-                let vu = factory
+                let mut vu = factory
                     .create(id)
                     .map_err(|reason| RunError::Vu { vu: id, reason })?;
+                if !leases.first().is_some_and(|lease| self.begins_at_once(lease)) {
+                    vu.rest();
+                }
                 self.run.counts().n_vus.fetch_add(1, Relaxed);
                 Ok(Placed {
                     id,
@@ -186,6 +189,13 @@ impl Worker {
                 })
             })
             .collect()
+    }
+
+    /// Whether a user with this lease iterates as soon as the run begins.
+    fn begins_at_once(&self, lease: &Lease) -> bool {
+        let work = &self.scenes[lease.scene].work;
+        lease.window.start.is_zero()
+            && matches!(work, Work::Endless | Work::Shared { .. } | Work::Each { .. })
     }
 }
 

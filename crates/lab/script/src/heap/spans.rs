@@ -61,6 +61,8 @@ impl SizeClass {
 /// The header of a span; its blocks follow.
 struct Span {
     class: SizeClass,
+    /// The size of its blocks in bytes.
+    block_bytes: usize,
     /// The block that was given back last; it holds the address of the one before, and so on.
     free: *mut u8,
     /// The offset of the never used blocks in the span.
@@ -71,7 +73,7 @@ struct Span {
 
 impl Span {
     fn is_full(&self) -> bool {
-        self.free.is_null() && self.fresh + self.class.block_bytes() > SPAN_BYTES
+        self.free.is_null() && self.fresh + self.block_bytes > SPAN_BYTES
     }
 }
 
@@ -111,7 +113,7 @@ impl Spans {
             let mut block = header.free;
             if block.is_null() {
                 block = span.as_ptr().cast::<u8>().add(header.fresh);
-                header.fresh += class.block_bytes();
+                header.fresh += header.block_bytes;
             } else {
                 header.free = block.cast::<*mut u8>().read();
             }
@@ -169,8 +171,8 @@ impl Drop for Spans {
 /// # Safety
 /// The block is in use.
 pub(super) unsafe fn block_bytes(block: *mut u8) -> usize {
-    // SAFETY: the span of a block in use is live, and its class never changes.
-    unsafe { (*span_of(block).as_ptr()).class.block_bytes() }
+    // SAFETY: the span of a block in use is live, and the size of its blocks never changes.
+    unsafe { (*span_of(block).as_ptr()).block_bytes }
 }
 
 /// The span of a block.
@@ -187,6 +189,7 @@ fn new_span(class: SizeClass) -> Option<NonNull<Span>> {
     unsafe {
         span.write(Span {
             class,
+            block_bytes: class.block_bytes(),
             free: ptr::null_mut(),
             fresh: size_of::<Span>(),
             used: 0,
